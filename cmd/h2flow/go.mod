@@ -1,0 +1,7 @@
+module example.com/h2flow/cmd/h2flow
+
+go 1.26.0
+
+require example.com/h2flow v0.0.0
+
+replace example.com/h2flow => ../..
