@@ -5,7 +5,7 @@
 // The module path in go.mod stands on a reserved host, so that nobody can mistake it for a place to download from.
 // Whoever publishes the tree runs this once, from its root. It rewrites the path, and the paths below it, wherever
 // they occur in text (go.mod files, go.work, imports, comments, documents, scripts), sorts the imports that moved, and
-// drops the replace lines by which the nested modules find the root.
+// drops the replace lines of go.mod files by which the nested modules find the root; go.work still ties them.
 //
 // Invariants: a longer name that only begins like the module path is left alone; files that are not text are not
 // touched; the version control directory is not entered. Running it with the path that the tree already has changes
