@@ -49,6 +49,9 @@ type Error struct {
 	GoAway     bool
 	LastStream frame.StreamID
 
+	// Debug is the debug data of the GOAWAY, as it came: untrusted, at most 1 KiB.
+	Debug string
+
 	Reason string
 	Err    error // the cause, if the error came from outside the protocol: I/O, a stall
 }

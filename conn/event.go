@@ -44,9 +44,10 @@ const (
 	// Stalled: a body makes no progress; Stall describes it. It is only a report: when the stream cannot go on, a
 	// StreamError with the same description follows.
 	Stalled
-	// AltSvc and Origin: the peer sent that extension frame; Data is its payload, borrowed.
+	// AltSvc: the peer sent ALTSVC on Stream; Data is its payload, borrowed.
 	AltSvc
-	Origin
+	// Origins: the peer sent ORIGIN; Data is its payload, borrowed.
+	Origins
 	// Closed: the connection is over, with Err, or nil after a graceful end. It is the last event.
 	Closed
 )
