@@ -116,19 +116,19 @@ func parseFraction(s string) (Fraction, error) {
 	bad := fmt.Errorf("%q is no fraction: want a number above 0 and below 1, such as 1/4 or 0.25", s)
 	var f Fraction
 	if num, den, ok := strings.Cut(s, "/"); ok {
-		var err1, err2 error
-		f.Num, err1 = strconv.ParseInt(num, 10, 64)
-		f.Den, err2 = strconv.ParseInt(den, 10, 64)
+		n, err1 := strconv.ParseUint(num, 10, 32)
+		d, err2 := strconv.ParseUint(den, 10, 32)
 		if err1 != nil || err2 != nil {
 			return f, bad
 		}
+		f = Fraction{int64(n), int64(d)}
 	} else {
 		whole, decimals, _ := strings.Cut(s, ".")
-		n, err := strconv.ParseInt(decimals, 10, 64)
-		if err != nil || len(decimals) > 6 || n < 0 || strings.Trim(whole, "0") != "" {
+		n, err := strconv.ParseUint(decimals, 10, 32)
+		if err != nil || len(decimals) > 6 || strings.Trim(whole, "0") != "" {
 			return f, bad
 		}
-		f = Fraction{n, 1}
+		f = Fraction{int64(n), 1}
 		for range decimals {
 			f.Den *= 10
 		}
@@ -136,11 +136,13 @@ func parseFraction(s string) (Fraction, error) {
 	if f.validate() != nil {
 		return f, bad
 	}
-	for d := f.Num; d > 1; d-- {
-		if f.Num%d == 0 && f.Den%d == 0 {
-			f.Num, f.Den = f.Num/d, f.Den/d
-			break
-		}
+	d := gcd(f.Num, f.Den)
+	return Fraction{f.Num / d, f.Den / d}, nil
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
 	}
-	return f, nil
+	return a
 }
