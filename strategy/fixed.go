@@ -57,3 +57,20 @@ func (Unlimited) New() flow.Strategy {
 
 // String is "unlimited".
 func (Unlimited) String() string { return "unlimited" }
+
+// MemoryBound is the most octets that are unread on one connection and granted to its peer, together.
+func (f Fixed) MemoryBound() int64 {
+	_, conn := f.windows()
+	return conn
+}
+
+// SlowReaders is how many streams of one connection may have no reader while all others still make progress.
+func (f Fixed) SlowReaders() int {
+	stream, conn := f.windows()
+	return slowReaders(stream, level{conn, holdBack(conn)})
+}
+
+// slowReaders is how many windows of stream octets fit into the connection's with room for a frame and what is held back.
+func slowReaders(stream int64, conn level) int {
+	return int(max(0, conn.size-conn.hold-frame) / stream)
+}

@@ -38,12 +38,29 @@ const frame = 16384
 // New makes the strategy of one connection. What Validate would report is brought into range: windows into what the
 // protocol can express, the fraction to what leaves the peer a whole frame.
 func (t Threshold) New() flow.Strategy {
-	stream, conn := t.windows()
+	return newConstant(t.levels())
+}
+
+// MemoryBound is the most octets that are unread on one connection and granted to its peer, together.
+func (t Threshold) MemoryBound() int64 {
+	_, conn := t.windows()
+	return conn
+}
+
+// SlowReaders is how many streams of one connection may have no reader while all others still make progress.
+func (t Threshold) SlowReaders() int {
+	stream, conn := t.levels()
+	return slowReaders(stream.size, conn)
+}
+
+func (t Threshold) levels() (stream, conn level) {
 	f := t.fraction()
 	if f.validate() != nil {
 		f = defaultFraction
 	}
-	return newConstant(level{stream, f.hold(stream)}, level{conn, f.hold(conn)})
+	stream.size, conn.size = t.windows()
+	stream.hold, conn.hold = f.hold(stream.size), f.hold(conn.size)
+	return stream, conn
 }
 
 // String describes t so that Parse reads it back.

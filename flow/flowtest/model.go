@@ -37,14 +37,14 @@ type model struct {
 	pings   flow.PingBudget
 	closing bool // every action is refused
 
-	lowering      bool // an initial window that waits for its acknowledgement
-	refusedPings  int
-	deadline      time.Time
-	transcript    uint64
-	peakUnread    int64
-	peakStream    int64 // what one stream's window held at most
-	grants        int
-	failure       error
+	lowering     bool // an initial window that waits for its acknowledgement
+	refusedPings int
+	deadline     time.Time
+	transcript   uint64
+	peakUnread   int64
+	peakStream   int64 // what one stream's window held at most
+	grants       int
+	failure      error
 }
 
 // stream is the client's half of one response.
