@@ -96,6 +96,13 @@ func (m *Meter) Metrics() Metrics {
 	}
 }
 
+// Restart begins a new measurement on the same connection: counts start from zero, peaks from the present state, and
+// Samples from an empty slice; the slice so far is the caller's.
+func (m *Meter) Restart() {
+	m.grants, m.pings, m.Samples = 0, 0, nil
+	m.peakBuffered, m.peakHeld = m.conn.Unread(), m.held()
+}
+
 // take makes the state of ev the present one.
 func (m *Meter) take(ev Event) {
 	m.conn = ev.ConnWindow

@@ -79,6 +79,28 @@ func TestMeter(t *testing.T) {
 	}
 }
 
+func TestMeterRestart(t *testing.T) {
+	meter := &flow.Meter{Series: true}
+	meter.Opened(at(0), flow.Windows{Stream: 1000, Conn: flow.DefaultWindow})
+	decide := func(consumed, received int64) {
+		w := flow.Offsets{Consumed: consumed, Received: received, Charged: received, Granted: 1000}
+		meter.Decided(at(0), flow.Event{
+			Kind: flow.StreamOpened, Stream: 1, StreamWindow: w, ConnWindow: w, InitialWindow: 1000,
+		}, []flow.Action{flow.GrantConn(1)})
+	}
+	decide(0, 900)
+	decide(600, 900)
+	meter.Restart()
+	if meter.Samples != nil {
+		t.Errorf("the samples start anew, got %v", meter.Samples)
+	}
+	decide(700, 900)
+	want := flow.Metrics{WindowUpdates: 1, PeakBufferedBytes: 300, PeakWindowBytes: 400}
+	if diff := cmp.Diff(want, meter.Metrics()); diff != "" {
+		t.Errorf("counts and peaks start from what is there (-want +got)\n%s", diff)
+	}
+}
+
 func TestMeterSeriesIsSpaced(t *testing.T) {
 	meter := &flow.Meter{Series: true, Every: time.Second}
 	meter.Opened(at(0), flow.Windows{Stream: 1, Conn: 65535})
