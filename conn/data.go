@@ -172,7 +172,7 @@ func (c *Conn) dataOctets() (Event, bool) {
 	ends := d.left == 0 && d.padding == 0
 	c.recv.Receive(int64(n))
 	s.recv.Receive(int64(n))
-	s.progress, s.stallReported, s.answered = c.now, false, true
+	s.progress, s.stallReported, s.answered, s.waiting = c.now, false, true, false
 	c.tell(s, flow.Event{Kind: flow.Received, Stream: uint32(s.id), N: int64(n), End: ends && d.end})
 	ev := Event{Kind: Data, Stream: d.id, Data: octets}
 	if ends {

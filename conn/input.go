@@ -261,3 +261,12 @@ func (q *eventQueue) pop() Event {
 	}
 	return ev
 }
+
+// TakeEvent returns the next event that has already happened, without parsing any further; ok is false if there is
+// none. It is for callers who stop in the middle of what was fed.
+func (c *Conn) TakeEvent() (ev Event, ok bool) {
+	if c.events.len() == 0 {
+		return Event{}, false
+	}
+	return c.events.pop(), true
+}
