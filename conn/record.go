@@ -126,6 +126,12 @@ func (c *Conn) release(s *streamRecord) {
 	if c.last == s {
 		c.last = nil
 	}
+	if c.input.data.s == s {
+		c.input.data.s = nil // the rest of its frame is discarded
+	}
+	if c.block.s == s {
+		c.block.s = nil // its block is decoded for the table alone
+	}
 	c.unblock(s)
 	if len(c.free) < maxFreeRecords {
 		*s = streamRecord{}
