@@ -59,7 +59,7 @@ func (f Origin) String() string {
 	b := appendNumber([]byte("ORIGIN"), " len=", uint32(len(f.Raw)))
 	shown := 0
 	for o := range f.All() {
-		if shown += len(o); shown > maxQuoted {
+		if shown += len(o) + originLenLen; shown > maxQuoted {
 			b = append(b, " ..."...)
 			break
 		}

@@ -1,12 +1,13 @@
 package frame
 
-import (
-	"errors"
-	"io"
-)
+import "io"
 
-// initialBuffer is the first size of a Reader's buffer, in octets.
-const initialBuffer = 4096
+const (
+	// initialBuffer is the first size of a Reader's buffer, in octets.
+	initialBuffer = 4096
+	// maxEmptyReads is how often in a row a source may return nothing before it counts as broken.
+	maxEmptyReads = 100
+)
 
 // A Reader reads frames, one after the other, from an io.Reader, for tools and tests that own a goroutine for it. It
 // reads ahead, and keeps one buffer, which grows as octets arrive and never because a header announces them.
@@ -52,18 +53,28 @@ func (r *Reader) Buffered() []byte { return r.buf[r.start:r.end] }
 
 // fill reads until at least n octets are buffered.
 func (r *Reader) fill(n int) error {
+	empty := 0
 	for r.end-r.start < n {
 		r.makeRoom()
-		m, err := io.ReadAtLeast(r.src, r.buf[r.end:], min(n-(r.end-r.start), len(r.buf)-r.end))
+		m, err := r.src.Read(r.buf[r.end:])
 		r.end += m
-		if err == nil || r.end-r.start >= n {
-			continue
+		switch {
+		case r.end-r.start >= n: // an error, if any, comes again with the next read
+			return nil
+		case m > 0:
+			empty = 0
+		case err == nil:
+			if empty++; empty == maxEmptyReads {
+				err = io.ErrNoProgress
+			}
 		}
-		if errors.Is(err, io.EOF) && r.end > r.start {
+		if err == io.EOF && r.end > r.start {
 			err = io.ErrUnexpectedEOF
 		}
-		r.err = err
-		return err
+		if err != nil {
+			r.err = err
+			return err
+		}
 	}
 	return nil
 }

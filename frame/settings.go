@@ -165,8 +165,9 @@ func (f Settings) AppendTo(dst []byte) []byte {
 // String is the frame as one transcript line.
 func (f Settings) String() string {
 	b := appendIf([]byte("SETTINGS"), f.Ack, " ACK")
-	for s := range f.All() {
-		b = s.appendText(append(b, ' '))
+	for i := range min(f.Len(), maxListed) {
+		b = f.At(i).appendText(append(b, ' '))
 	}
+	b = appendIf(b, f.Len() > maxListed, " ...")
 	return string(b)
 }

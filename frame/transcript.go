@@ -5,6 +5,9 @@ import "strconv"
 // maxQuoted bounds, in octets, what String shows of a text that the peer chose, so that a log cannot be flooded.
 const maxQuoted = 128
 
+// maxListed bounds the settings that String shows.
+const maxListed = 32
+
 // appendStart appends the type and, for types that belong to a stream, the stream.
 func appendStart(b []byte, t Type, stream StreamID) []byte {
 	b = append(b, t.String()...)
