@@ -307,3 +307,29 @@ func TestParsersAreSafe(t *testing.T) {
 		}
 	}
 }
+
+// TestParseChecksTheHeader: Parse alone is enough to refuse a frame, and counts the octets that it was given.
+func TestParseChecksTheHeader(t *testing.T) {
+	h := frame.Header{Length: 8, Type: frame.TypePing}
+	if f, err := frame.Parse(h, make([]byte, 7)); f != nil || err == nil {
+		t.Errorf("a PING of 7 octets is %v, %v", f, err)
+	}
+	if f, err := frame.Parse(frame.Header{Type: frame.TypeData}, nil); f != nil || err == nil {
+		t.Errorf("DATA on stream 0 is %v, %v", f, err)
+	}
+}
+
+func TestErrorText(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{&frame.Error{Code: proto, Stream: 3, Reason: "why"}, "stream error: stream ID 3; PROTOCOL_ERROR: why"},
+		{&frame.Error{Code: size, Reason: "why"}, "connection error: FRAME_SIZE_ERROR: why"},
+		{&frame.Error{Code: 0xe, Reason: "why"}, "connection error: 0xe: why"},
+	} {
+		if got := tt.err.Error(); got != tt.want {
+			t.Errorf("want %s, got %s", tt.want, got)
+		}
+	}
+}

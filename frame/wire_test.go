@@ -198,6 +198,13 @@ func TestAll(t *testing.T) {
 	}
 }
 
+func TestFlagsHas(t *testing.T) {
+	f := frame.FlagEndStream | frame.FlagPadded
+	if !f.Has(frame.FlagPadded) || f.Has(frame.FlagEndHeaders) || f.Has(frame.FlagPadded|frame.FlagEndHeaders) {
+		t.Errorf("Has of %#x: all bits that are asked for have to be set", f)
+	}
+}
+
 func TestLists(t *testing.T) {
 	s := frame.MakeSettings(frame.Setting{ID: 4, Value: 1}, frame.Setting{ID: 4, Value: 2})
 	if s.Len() != 2 || s.At(1) != (frame.Setting{ID: 4, Value: 2}) {
