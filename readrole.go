@@ -45,7 +45,9 @@ type readRole struct {
 	timer   *time.Timer
 	gone    *sync.Cond // inRead has become false
 
-	buf []byte // what Read fills; the core may borrow from it
+	buf   []byte // what Read fills, from the pool; the core may borrow from it
+	small []byte // what it fills in the background while little comes
+	busy  bool   // the last Read brought as much as small holds, or more
 }
 
 // A waiter is one goroutine that waits for something to arrive. It is used again and again by its owner.
@@ -226,19 +228,12 @@ func (c *ClientConn) readTurn(w *waiter) {
 		c.core.Fail(time.Now(), r.err)
 		c.takeEvents()
 	}
-	if r.bg {
-		putReadBuffer(r.buf) // an idle connection holds no large buffer
-		r.buf = nil
-	}
 }
 
 // readOnce reads from the transport, without the lock, and feeds the core. What it gets belongs to everybody.
 func (c *ClientConn) readOnce() {
 	r := &c.role
-	if r.buf == nil {
-		r.buf = getReadBuffer(c.cfg.ReadBufferSize)
-	}
-	buf := r.buf
+	buf := r.buffer(c.cfg.ReadBufferSize)
 	r.inRead = true
 	c.startWriter()
 	c.armTimer()
@@ -260,6 +255,26 @@ func (c *ClientConn) readOnce() {
 	}
 	c.core.Feed(now, buf[:n])
 	r.err = err
+	r.busy = n >= smallBuffer
+}
+
+// smallBuffer is the size of the buffer with which an idle connection waits for what comes next, in octets.
+const smallBuffer = 1 << 10
+
+// buffer returns the buffer for the next Read: an idle connection, which is read in the background, holds a small one.
+func (r *readRole) buffer(size int) []byte {
+	if r.bg && !r.busy {
+		putReadBuffer(r.buf)
+		r.buf = nil
+		if r.small == nil {
+			r.small = make([]byte, smallBuffer)
+		}
+		return r.small
+	}
+	if r.buf == nil {
+		r.buf = getReadBuffer(size)
+	}
+	return r.buf
 }
 
 // readBuffers holds read buffers of one size each.
