@@ -7,15 +7,16 @@ import (
 	"example.com/h2flow/flow"
 )
 
-// clampWindows replaces zeros by the defaults and brings both windows into the range that the protocol can express.
+// clampWindows replaces what is not positive by the defaults and brings both windows into the range that the
+// protocol can express.
 func clampWindows(stream, conn, defaultStream, defaultConn int64) (int64, int64) {
-	if stream == 0 {
+	if stream <= 0 {
 		stream = defaultStream
 	}
-	if conn == 0 {
+	if conn <= 0 {
 		conn = defaultConn
 	}
-	return min(max(stream, 1), flow.MaxWindow), min(max(conn, flow.DefaultWindow), flow.MaxWindow)
+	return min(stream, flow.MaxWindow), min(max(conn, flow.DefaultWindow), flow.MaxWindow)
 }
 
 // validateWindows says what clampWindows would have to change; zero is the default and always right.

@@ -47,9 +47,8 @@ func Download(cfg flow.Config, path Path, sizes ...int64) ([]Result, error) {
 func (m *model) stalled() {
 	for id := uint32(1); id < m.nextID; id += 2 {
 		if s := m.streams[id]; s != nil {
-			m.failf("%w", &flow.Stall{
-				Stream: id, Since: m.now, StreamWindow: s.recv.OffsetsOver(m.base.Initial()), ConnWindow: m.conn.Offsets(),
-			})
+			m.failf("stream %d waits for ever: its window is %s, the connection's %s",
+				id, s.recv.OffsetsOver(m.base.Initial()), m.conn.Offsets())
 			return
 		}
 	}

@@ -44,6 +44,7 @@ type model struct {
 	peakUnread   int64
 	peakStream   int64 // what one stream's window held at most
 	grants       int
+	steps        int
 	failure      error
 }
 
@@ -86,8 +87,16 @@ func (m *model) failf(format string, args ...any) {
 // run runs until nothing is left to happen, a promise is broken, or limit has passed.
 func (m *model) run(limit time.Duration) {
 	for m.failure == nil && m.elapsed() <= limit && m.step() {
+		// Grants of a few octets make frames of a few octets, which make grants of a few octets.
+		if m.steps++; m.steps > maxSteps {
+			m.failf("no end after %d steps and %d grants, %d octets were received: the grants are too small",
+				m.steps, m.grants, m.conn.Offsets().Received)
+		}
 	}
 }
+
+// maxSteps is far more than any scenario takes with frames of reasonable size.
+const maxSteps = 1_000_000
 
 // open asks for a body of size octets; done runs when it was read to its end.
 func (m *model) open(size int64, r reader, done func()) *stream {
@@ -115,18 +124,18 @@ func (m *model) receive(f dataFrame) {
 		return
 	}
 	m.decide(flow.Event{Kind: flow.FrameStart, Stream: s.id, N: f.n + f.pad})
-	if first := f.n / 3; first > 0 {
-		m.arrive(s, first, false)
-		m.arrive(s, f.n-first, f.end)
-	} else {
-		m.arrive(s, f.n, f.end)
-	}
 	if f.pad > 0 {
 		s.recv.Receive(f.pad)
 		m.conn.Receive(f.pad)
 		s.recv.Consume(f.pad)
 		m.conn.Consume(f.pad)
 		m.decide(flow.Event{Kind: flow.Padding, Stream: s.id, N: f.pad})
+	}
+	if first := f.n / 3; first > 0 {
+		m.arrive(s, first, false)
+		m.arrive(s, f.n-first, f.end)
+	} else {
+		m.arrive(s, f.n, f.end)
 	}
 	m.read(s)
 }
@@ -135,6 +144,10 @@ func (m *model) receive(f dataFrame) {
 func (m *model) arrive(s *stream, n int64, end bool) {
 	s.recv.Receive(n)
 	m.conn.Receive(n)
+	if m.conn.Unread() > flow.MaxWindow {
+		m.failf("the server is let send on and on, %d octets are unread", m.conn.Unread())
+		return
+	}
 	s.ended = s.ended || end
 	m.decide(flow.Event{Kind: flow.Received, Stream: s.id, N: n, End: end})
 }

@@ -183,9 +183,6 @@ func neverRead(cfg flow.Config) error {
 		m.open(endless, never, nil)
 	}
 	m.run(time.Hour)
-	if m.failure == nil && len(m.queue) > 0 {
-		return fmt.Errorf("the server is still sending after an hour, %d octets are unread", m.conn.Unread())
-	}
 	return m.failure
 }
 
