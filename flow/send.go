@@ -44,7 +44,8 @@ func (w *SendWindow) Relative() int64 { return w.relative }
 //		}
 //	}
 //
-// The walk makes the bound exact, and each further walk needs another Note that raised it. The zero value has a base of 0.
+// The walk makes the bound exact, and each further walk needs another Note that raised it. The zero value has a base
+// of 0.
 type Base struct {
 	initial int64
 	bound   int64

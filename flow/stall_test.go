@@ -22,7 +22,8 @@ func TestStall(t *testing.T) {
 			"the strategy granted nothing for 10s: stream 1: no window left on the stream: " +
 				"stream window 0 (consumed 65535, received 65535, charged 65535, granted 65535), " +
 				"connection window 34465 (consumed 65535, received 65535, charged 65535, granted 100000)"},
-		{"connection", flow.Stall{Stream: 3, For: time.Second, StreamWindow: open, ConnWindow: spent, Strategy: "fixed"}, true,
+		{"connection", flow.Stall{Stream: 3, For: time.Second, StreamWindow: open, ConnWindow: spent, Strategy: "fixed"},
+			true,
 			"the strategy fixed granted nothing for 1s: stream 3: no window left on the connection: " +
 				"stream window 34465 (consumed 65535, received 65535, charged 65535, granted 100000), " +
 				"connection window 0 (consumed 65535, received 65535, charged 65535, granted 65535)"},

@@ -59,6 +59,9 @@ func (Unlimited) New() flow.Strategy {
 func (Unlimited) String() string { return "unlimited" }
 
 // MemoryBound is the most octets that are unread on one connection and granted to its peer, together.
+func (Unlimited) MemoryBound() int64 { return flow.MaxWindow }
+
+// MemoryBound is the most octets that are unread on one connection and granted to its peer, together.
 func (f Fixed) MemoryBound() int64 {
 	_, conn := f.windows()
 	return conn
@@ -70,7 +73,8 @@ func (f Fixed) SlowReaders() int {
 	return slowReaders(stream, level{conn, holdBack(conn)})
 }
 
-// slowReaders is how many windows of stream octets fit into the connection's with room for a frame and what is held back.
+// slowReaders is how many windows of stream octets fit into the connection's with room for a frame and what is held
+// back.
 func slowReaders(stream int64, conn level) int {
 	return int(max(0, conn.size-conn.hold-frame) / stream)
 }

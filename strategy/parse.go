@@ -37,6 +37,10 @@ func size(name string) option {
 	return option{name, func(s string) (any, error) { return parseSize(s) }}
 }
 
+func fraction(name string) option {
+	return option{name, func(s string) (any, error) { return parseFraction(s) }}
+}
+
 var kinds = []kind{
 	{
 		name: "bdp", summary: "windows follow the bandwidth-delay product of the path; the default",
@@ -50,8 +54,7 @@ var kinds = []kind{
 	},
 	{
 		name: "threshold", summary: "constant windows, given back once a fraction of them was read",
-		options: []option{size("stream"), size("conn"), {"fraction", func(s string) (any, error) { return parseFraction(s) }}},
-		zero:    Threshold{},
+		options: []option{size("stream"), size("conn"), fraction("fraction")}, zero: Threshold{},
 		make: func(v []any) flow.Config {
 			f, _ := v[2].(Fraction)
 			return Threshold{Stream: octets(v[0]), Conn: octets(v[1]), Fraction: f}

@@ -55,11 +55,14 @@ func TestParseErrors(t *testing.T) {
 		{"bdp:maximum=1MiB", `strategy bdp: unknown option "maximum=1MiB": want one of max`},
 		{"unlimited:max=1", `strategy unlimited: unknown option "max=1": want no option`},
 		{"fixed:stream", `strategy fixed: option stream: "" is no size: want octets such as 65535, or 64KiB, 16MiB, 1GiB`},
-		{"fixed:stream=64k", `strategy fixed: option stream: "64k" is no size: want octets such as 65535, or 64KiB, 16MiB, 1GiB`},
-		{"fixed:stream=-1", `strategy fixed: option stream: "-1" is no size: want octets such as 65535, or 64KiB, 16MiB, 1GiB`},
+		{"fixed:stream=64k",
+			`strategy fixed: option stream: "64k" is no size: want octets such as 65535, or 64KiB, 16MiB, 1GiB`},
+		{"fixed:stream=-1",
+			`strategy fixed: option stream: "-1" is no size: want octets such as 65535, or 64KiB, 16MiB, 1GiB`},
 		{"fixed:stream=9999999999GiB", `strategy fixed: option stream: "9999999999GiB" is no size: ` +
 			`want octets such as 65535, or 64KiB, 16MiB, 1GiB`},
-		{"fixed:stream=0", `strategy fixed: option stream: a size of 0 lets nothing through; leave the option out for the default`},
+		{"fixed:stream=0",
+			`strategy fixed: option stream: a size of 0 lets nothing through; leave the option out for the default`},
 		{"fixed:stream=2GiB", `strategy fixed: stream window of 2147483648 octets: want 1 to 2147483647`},
 		{"fixed:conn=1000", `strategy fixed: connection window of 1000 octets: want 65535 to 2147483647`},
 		{"fixed:stream=1:stream=2", `strategy fixed: option stream is given twice`},
@@ -71,8 +74,9 @@ func TestParseErrors(t *testing.T) {
 			`want a number above 0 and below 1, such as 1/4 or 0.25`},
 		{"threshold:fraction=-1/4", `strategy threshold: option fraction: "-1/4" is no fraction: ` +
 			`want a number above 0 and below 1, such as 1/4 or 0.25`},
-		{"threshold:stream=65535:conn=65535:fraction=9/10", `strategy threshold: fraction 9/10 of a window of 65535 waits for ` +
-			`58981 octets: at most 49150 leave the peer room for a frame of 16384`},
+		{"threshold:stream=65535:conn=65535:fraction=9/10",
+			`strategy threshold: fraction 9/10 of a window of 65535 waits for ` +
+				`58981 octets: at most 49150 leave the peer room for a frame of 16384`},
 		{"bdp:max=64KiB", `strategy bdp: max of 65536 octets: want 256KiB to 2147483647`},
 	}
 	for _, tt := range tests {

@@ -20,9 +20,11 @@ func TestRoundTripLeast(t *testing.T) {
 	}{
 		{"unknown", nil, 0},
 		{"settings", []sample{{flow.SourceSettings, 50 * ms}}, 50 * ms},
-		{"the lowest", []sample{{flow.SourceSettings, 50 * ms}, {flow.SourcePing, 20 * ms}, {flow.SourcePing, 30 * ms}}, 20 * ms},
+		{"the lowest", []sample{{flow.SourceSettings, 50 * ms}, {flow.SourcePing, 20 * ms}, {flow.SourcePing, 30 * ms}},
+			20 * ms},
 		{"an upper bound counts", []sample{{flow.SourceSettings, 50 * ms}, {flow.SourcePassive, 40 * ms}}, 40 * ms},
-		{"the kernel's estimate may be that of a proxy", []sample{{flow.SourceSettings, 50 * ms}, {flow.SourceKernel, ms}}, 50 * ms},
+		{"the kernel's estimate may be that of a proxy", []sample{{flow.SourceSettings, 50 * ms}, {flow.SourceKernel, ms}},
+			50 * ms},
 		{"a queue that our window fills is not the path", []sample{{flow.SourcePing, 20 * ms}, {flow.SourcePing, 60 * ms},
 			{flow.SourcePing, 60 * ms}, {flow.SourcePing, 60 * ms}, {flow.SourcePing, 60 * ms}}, 20 * ms},
 		{"a detour is believed after four", []sample{{flow.SourcePing, 20 * ms}, {flow.SourcePing, 90 * ms},

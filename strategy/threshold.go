@@ -84,8 +84,8 @@ func (t Threshold) Validate() error {
 	stream, conn := t.windows()
 	for _, size := range []int64{stream, conn} {
 		if due := f.of(size); due > maxHold(size) {
-			return fmt.Errorf("fraction %s of a window of %s waits for %d octets: at most %d leave the peer room for a frame of %d",
-				f, formatSize(size), due, maxHold(size), frame)
+			return fmt.Errorf("fraction %s of a window of %s waits for %d octets: "+
+				"at most %d leave the peer room for a frame of %d", f, formatSize(size), due, maxHold(size), frame)
 		}
 	}
 	return nil
@@ -113,7 +113,8 @@ const maxFraction = 1 << 20
 
 func (f Fraction) validate() error {
 	if f.Num <= 0 || f.Den <= 0 || f.Num >= f.Den || f.Den > maxFraction {
-		return fmt.Errorf("fraction %s: want a number above 0 and below 1, such as 1/4, with a denominator up to %d", f, maxFraction)
+		return fmt.Errorf("fraction %s: want a number above 0 and below 1, such as 1/4, with a denominator up to %d",
+			f, maxFraction)
 	}
 	return nil
 }

@@ -10,11 +10,13 @@ import (
 	"example.com/h2flow/flow/flowtest"
 )
 
+type actions = []flow.Action
+
 // simple is a strategy that counts what it owes, so that it can be broken in the ways of real ones.
 type simple struct {
 	stream, conn, hold int64
 	// rule, if not nil, is asked first; when it says handled, its actions are all.
-	rule func(s *simple, ev flow.Event, dst []flow.Action) (out []flow.Action, handled bool)
+	rule func(s *simple, ev flow.Event, dst actions) (out actions, handled bool)
 
 	open map[uint32]bool
 	owed int64
@@ -52,7 +54,7 @@ func (s *simple) Decide(_ time.Time, ev flow.Event, dst []flow.Action) []flow.Ac
 // sound is simple without a fault.
 func sound() simple { return simple{stream: 1 << 20, conn: 4 << 20, hold: 64 << 10} }
 
-func with(rule func(s *simple, ev flow.Event, dst []flow.Action) ([]flow.Action, bool)) simple {
+func with(rule func(s *simple, ev flow.Event, dst actions) (actions, bool)) simple {
 	s := sound()
 	s.rule = rule
 	return s
@@ -90,16 +92,16 @@ func TestRunFindsBrokenStrategies(t *testing.T) {
 		// want is part of one of the reports: the scenario and the reason.
 		want string
 	}{
-		{"forgets all grants", with(func(_ *simple, _ flow.Event, dst []flow.Action) ([]flow.Action, bool) {
+		{"forgets all grants", with(func(_ *simple, _ flow.Event, dst actions) (actions, bool) {
 			return dst, true
 		}), "a reader that keeps up gets everything: at 103.88608ms: stream 1 waits for ever"},
-		{"forgets the connection", with(func(s *simple, ev flow.Event, dst []flow.Action) ([]flow.Action, bool) {
+		{"forgets the connection", with(func(s *simple, ev flow.Event, dst actions) (actions, bool) {
 			if ev.Kind == flow.Consumed && s.open[ev.Stream] {
 				dst = append(dst, flow.GrantStream(ev.Stream, ev.N))
 			}
 			return dst, true
 		}), "the connection's 0 (consumed 4194304"},
-		{"forgets padding and cancelled streams", with(func(s *simple, ev flow.Event, dst []flow.Action) ([]flow.Action, bool) {
+		{"forgets padding and cancelled streams", with(func(s *simple, ev flow.Event, dst actions) (actions, bool) {
 			if ev.Kind == flow.Consumed {
 				dst = append(dst, flow.GrantConn(ev.N))
 				if s.open[ev.Stream] {
@@ -108,7 +110,7 @@ func TestRunFindsBrokenStrategies(t *testing.T) {
 			}
 			return dst, true
 		}), "cancelled streams leak nothing and give nothing twice: credit leaked"},
-		{"gives unread octets of cancelled streams twice", with(func(s *simple, ev flow.Event, dst []flow.Action) ([]flow.Action, bool) {
+		{"gives unread octets of cancelled streams twice", with(func(s *simple, ev flow.Event, dst actions) (actions, bool) {
 			switch ev.Kind {
 			case flow.Received, flow.Padding, flow.StreamClosed, flow.Discarded:
 				s.owed += ev.N
@@ -126,25 +128,25 @@ func TestRunFindsBrokenStrategies(t *testing.T) {
 			"a server that sends only whole frames is never left waiting: frames of 16384 octets"},
 		{"waits for almost an empty window", simple{stream: 65535, conn: 65535, hold: 65501},
 			"a server that sends only whole frames is never left waiting"},
-		{"grants after the end", with(func(s *simple, ev flow.Event, dst []flow.Action) ([]flow.Action, bool) {
+		{"grants after the end", with(func(s *simple, ev flow.Event, dst actions) (actions, bool) {
 			if ev.Kind == flow.Consumed {
 				return append(dst, flow.GrantStream(ev.Stream, ev.N), flow.GrantConn(ev.N)), true
 			}
 			return dst, false
 		}), "the server has ended the stream"},
-		{"grants on closed streams", with(func(_ *simple, ev flow.Event, dst []flow.Action) ([]flow.Action, bool) {
+		{"grants on closed streams", with(func(_ *simple, ev flow.Event, dst actions) (actions, bool) {
 			if ev.Kind == flow.StreamClosed {
 				return append(dst, flow.GrantStream(ev.Stream, 1)), true
 			}
 			return dst, false
 		}), "the stream is not open"},
-		{"grants nothing by WINDOW_UPDATE", with(func(_ *simple, ev flow.Event, dst []flow.Action) ([]flow.Action, bool) {
+		{"grants nothing by WINDOW_UPDATE", with(func(_ *simple, ev flow.Event, dst actions) (actions, bool) {
 			return append(dst, flow.GrantConn(0)), ev.Kind != flow.ActionRefused
 		}), "increment below 1"},
-		{"overflows", with(func(_ *simple, ev flow.Event, dst []flow.Action) ([]flow.Action, bool) {
+		{"overflows", with(func(_ *simple, ev flow.Event, dst actions) (actions, bool) {
 			return append(dst, flow.GrantConn(flow.MaxWindow)), ev.Kind != flow.ActionRefused
 		}), "window above 2^31-1"},
-		{"credits on receipt without end", with(func(s *simple, ev flow.Event, dst []flow.Action) ([]flow.Action, bool) {
+		{"credits on receipt without end", with(func(s *simple, ev flow.Event, dst actions) (actions, bool) {
 			if n := ev.StreamWindow.Received + s.stream - ev.StreamWindow.Granted; s.open[ev.Stream] && n >= s.hold {
 				dst = append(dst, flow.GrantStream(ev.Stream, n))
 			}
@@ -153,26 +155,26 @@ func TestRunFindsBrokenStrategies(t *testing.T) {
 			}
 			return dst, true
 		}), "streams that nobody reads stop growing"},
-		{"takes a burst for a rate", with(func(s *simple, ev flow.Event, dst []flow.Action) ([]flow.Action, bool) {
+		{"takes a burst for a rate", with(func(s *simple, ev flow.Event, dst actions) (actions, bool) {
 			if ev.Kind == flow.Consumed && ev.N >= s.stream/2 {
 				s.stream *= 2
 				s.conn *= 2
 			}
 			return dst, false
 		}), "slow and bursty readers do not inflate the window"},
-		{"pings with every frame", with(func(_ *simple, ev flow.Event, dst []flow.Action) ([]flow.Action, bool) {
+		{"pings with every frame", with(func(_ *simple, ev flow.Event, dst actions) (actions, bool) {
 			if ev.Kind == flow.FrameStart {
 				dst = append(dst, flow.Ping())
 			}
 			return dst, ev.Kind == flow.FrameStart
 		}), "the strategy keeps asking for PINGs that are refused"},
-		{"repeats what is refused", with(func(_ *simple, ev flow.Event, dst []flow.Action) ([]flow.Action, bool) {
+		{"repeats what is refused", with(func(_ *simple, ev flow.Event, dst actions) (actions, bool) {
 			return append(dst, ev.Action), ev.Kind == flow.ActionRefused
 		}), "refused actions are not repeated for ever"},
-		{"replaces dst", with(func(_ *simple, ev flow.Event, dst []flow.Action) ([]flow.Action, bool) {
+		{"replaces dst", with(func(_ *simple, ev flow.Event, dst actions) (actions, bool) {
 			return []flow.Action{flow.GrantConn(1)}, ev.Kind == flow.SettingsAcked
 		}), "does not append to dst"},
-		{"shares state between connections", with(func(_ *simple, ev flow.Event, dst []flow.Action) ([]flow.Action, bool) {
+		{"shares state between connections", with(func(_ *simple, ev flow.Event, dst actions) (actions, bool) {
 			if shared++; shared%1000 == 0 {
 				return append(dst, flow.SetInitialWindow(1<<20+int64(shared))), true
 			}
