@@ -150,8 +150,9 @@ func (b *bdp) Decide(now time.Time, ev flow.Event, dst []flow.Action) []flow.Act
 	return dst
 }
 
-// keepsUp reports whether the reader of a stream is ahead of the path: at most half of what it could have is unread.
-func keepsUp(o flow.Offsets) bool { return o.Unread() <= (o.Granted-o.Consumed)/2 }
+// keepsUp reports whether the reader of a stream is ahead of the path: it has begun to read, and at most half of what it
+// could have is unread.
+func keepsUp(o flow.Offsets) bool { return o.Consumed > 0 && o.Unread() <= (o.Granted-o.Consumed)/2 }
 
 // connDue is what the connection window lacks: conn octets above what was received, but within the budget.
 func (b *bdp) connDue(o flow.Offsets) int64 {
