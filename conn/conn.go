@@ -107,6 +107,7 @@ func New(now time.Time, cfg Config) *Conn {
 	c.block.emit = c.emitField
 	c.queuePreface()
 	c.setTimer(timerPreface, cfg.PrefaceTimeout)
+	c.timers.at[timerStrategy] = cfg.Strategy.Deadline()
 	return c
 }
 

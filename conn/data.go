@@ -47,10 +47,8 @@ func (c *Conn) beginData(h frame.Header) {
 	} else {
 		c.tell(nil, flow.Event{Kind: flow.FrameStart, N: length})
 	}
-	if h.Length < smallDataFrame && !d.end {
-		c.glitch(float64(smallDataFrame-h.Length) / smallDataFrame)
-	}
-	if h.Length == 0 && c.life < closing {
+	if h.Length == 0 {
+		c.chargeEmpty()
 		c.endEmpty()
 	}
 }
@@ -127,6 +125,9 @@ func (c *Conn) padLength() {
 	d.padded = false
 	d.padding = pad
 	d.left = d.length - 1 - pad
+	if d.left == 0 && !c.chargeEmpty() {
+		return
+	}
 	n := int64(pad) + 1
 	c.recv.Receive(n)
 	c.recv.Consume(n)
@@ -176,7 +177,10 @@ func (c *Conn) dataOctets() (Event, bool) {
 	c.tell(s, flow.Event{Kind: flow.Received, Stream: uint32(s.id), N: int64(n), End: ends && d.end})
 	ev := Event{Kind: Data, Stream: d.id, Data: octets}
 	if ends {
-		ev.End = c.endDataFrame()
+		// The octets are unread, so that a response that ended well stays until they are read.
+		end := d.end
+		c.input.data = dataFrame{}
+		ev.End = end && c.completeResponse(s)
 	}
 	return ev, true
 }
@@ -198,20 +202,17 @@ func (c *Conn) discard(n int64) {
 	c.tell(nil, flow.Event{Kind: flow.Discarded, N: n})
 }
 
-// endDataFrame ends the DATA frame being received and reports whether the response ended well with it.
-func (c *Conn) endDataFrame() bool {
-	s, end := c.input.data.s, c.input.data.end
-	c.input.data = dataFrame{}
-	return s != nil && end && c.endResponse(s)
-}
+// chargeEmpty charges a DATA frame that brings neither data nor the end. Small ones cost nothing: what is in them is
+// wanted, and the window bounds it; some servers send every message of a few octets in a frame of its own.
+func (c *Conn) chargeEmpty() bool { return c.input.data.end || c.glitch(1) }
 
 // endEmpty ends a DATA frame after whose last data octet padding followed, or that has no data: the end of the
 // response needs an event of its own.
 func (c *Conn) endEmpty() {
 	id, s, end := c.input.data.id, c.input.data.s, c.input.data.end
 	c.input.data = dataFrame{}
-	if s != nil && end && c.endWithout(s) {
-		c.events.push(Event{Kind: Data, Stream: id, End: true})
+	if s != nil && end {
+		c.endWithout(s, Event{Kind: Data, Stream: id, End: true})
 	}
 }
 

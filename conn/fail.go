@@ -40,10 +40,14 @@ func (c *Conn) end(why, perStream *Error) {
 	if why == nil && !c.wroteBye {
 		c.out.goAway, c.out.goAwayCode = true, frame.NoError
 	}
+	c.out.wishes, c.out.ends = nil, nil
+	if why != nil || !c.out.prefaceSent {
+		c.out.settingsAcks, c.out.pingAcks, c.out.resets = 0, nil, nil
+	}
 	if !c.out.prefaceSent {
 		c.out.goAway = false // nothing was sent yet, so there is nothing to say goodbye to
 	}
-	if !c.out.goAway {
+	if !c.out.goAway && !c.out.owesReplies() {
 		c.life = dead
 	}
 	if perStream != nil {
@@ -58,7 +62,6 @@ func (c *Conn) end(why, perStream *Error) {
 	clear(c.streams)
 	c.last, c.queue, c.openCount, c.blocked = nil, streamQueue{}, 0, nil
 	c.input, c.block = input{}, fieldBlock{emit: c.block.emit}
-	c.out.settingsAcks, c.out.pingAcks, c.out.resets, c.out.wishes, c.out.ends = 0, nil, nil, nil, nil
 	c.timers = timers{}
 	c.events.push(Event{Kind: Closed, Err: why})
 }
@@ -117,9 +120,7 @@ func (c *Conn) streamFault(s *streamRecord, code frame.ErrCode, reason string) {
 	c.resetStream(s, code, reason)
 	if !c.faults.add(c.now) {
 		c.fail(frame.EnhanceYourCalm, "too many streams failed by an error of the peer's")
-		return
 	}
-	c.checkReplies()
 }
 
 // malformed ends s because its response is malformed. RFC 9113, Section 8.1.1 (9113-8.1.1-3).
@@ -151,9 +152,10 @@ func (c *Conn) streamFrameFault(e *frame.Error) {
 	}
 }
 
-// checkReplies bounds what is queued in answer to the peer. RFC 9113, Section 10.5 (9113-10.5-4).
+// checkReplies bounds what is queued in answer to the peer. RFC 9113, Section 10.5 (9113-10.5-4). Resets are not
+// counted: there is one for each stream that was opened at most, and for each of maxPromises.
 func (c *Conn) checkReplies() {
-	if c.out.settingsAcks+len(c.out.pingAcks)+len(c.out.resets) > maxControlReplies {
+	if c.out.settingsAcks+len(c.out.pingAcks) > maxControlReplies {
 		c.fail(frame.EnhanceYourCalm, "too many frames to answer, and the peer does not read")
 	}
 }

@@ -35,7 +35,9 @@ func (c *Conn) recvGoAway(h frame.Header, payload []byte) {
 	last := f.LastStream
 	if g.received && last > g.last {
 		last = g.last // a peer must not raise it; the lowest is trusted
-		c.glitch(1)
+		if !c.glitch(1) {
+			return
+		}
 	}
 	*g = peerGoAway{received: true, frames: g.frames, last: last, code: f.Code, debug: string(f.Debug)}
 	if f.Code == frame.EnhanceYourCalm {

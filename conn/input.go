@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"slices"
 	"time"
 
 	"example.com/h2flow/frame"
@@ -218,8 +219,7 @@ func (c *Conn) framePayload(h frame.Header, payload []byte) {
 // recvExtension hands ALTSVC and ORIGIN on; the one is optional (RFC 7838, Section 4), the other means nothing on a
 // stream (RFC 8336, Section 2.1).
 func (c *Conn) recvExtension(kind EventKind, h frame.Header, payload []byte) {
-	c.glitch(1)
-	if kind == Origins && h.Stream != 0 {
+	if !c.glitch(1) || kind == Origins && h.Stream != 0 {
 		return
 	}
 	c.events.push(Event{Kind: kind, Stream: h.Stream, Data: payload})
@@ -235,11 +235,13 @@ func (c *Conn) traceRecv(h frame.Header, payload []byte) {
 	}
 }
 
-// glitch charges something legal but useless to the connection's budget.
-func (c *Conn) glitch(cost float64) {
+// glitch charges something legal but useless to the connection's budget. It reports false if the connection is over
+// with it.
+func (c *Conn) glitch(cost float64) bool {
 	if c.life < closing && !c.glitches.spend(c.now, cost) {
 		c.fail(frame.EnhanceYourCalm, "too many frames that serve no purpose")
 	}
+	return c.life < closing
 }
 
 // eventQueue holds events until NextEvent takes them.
@@ -251,6 +253,14 @@ type eventQueue struct {
 func (q *eventQueue) len() int { return len(q.list) - q.head }
 
 func (q *eventQueue) push(ev Event) { q.list = append(q.list, ev) }
+
+// drop takes the events of stream id out.
+func (q *eventQueue) drop(id frame.StreamID) {
+	if q.len() > 0 {
+		q.list = append(q.list[:0], slices.DeleteFunc(q.list[q.head:], func(ev Event) bool { return ev.Stream == id })...)
+		q.head = 0
+	}
+}
 
 func (q *eventQueue) pop() Event {
 	ev := q.list[q.head]

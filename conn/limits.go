@@ -30,7 +30,7 @@ const (
 	// maxSettings is the number of settings in one SETTINGS frame.
 	maxSettings = 32
 
-	// maxControlReplies is the number of acknowledgements and resets waiting to be sent. Stops a peer that floods
+	// maxControlReplies is the number of acknowledgements waiting to be sent. Stops a peer that floods
 	// PING or SETTINGS and does not read.
 	maxControlReplies = 1000
 
@@ -54,9 +54,6 @@ const (
 	// bucket that refills, not a count for life, so that a connection may live for weeks.
 	glitchBurst       = 10000
 	glitchesPerSecond = 330
-
-	// smallDataFrame is the payload below which a DATA frame that does not end its stream costs a part of a glitch.
-	smallDataFrame = 256
 
 	// maxClosedMemory is the number of closed streams whose way of closing is remembered, to judge late frames.
 	maxClosedMemory = 128

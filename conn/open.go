@@ -68,6 +68,7 @@ func (c *Conn) slotFree() bool {
 // be sent for it. RFC 9113, Section 6.4 (9113-6.4-4).
 func (c *Conn) Reset(now time.Time, id frame.StreamID, code frame.ErrCode) {
 	c.touch(now)
+	c.events.drop(id)
 	s := c.streams[id]
 	if s == nil || c.life >= closing {
 		return

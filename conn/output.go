@@ -50,8 +50,12 @@ func (c *Conn) HasOutput() bool {
 	if c.life >= closing {
 		return c.life == closing
 	}
-	return o.settingsAcks > 0 || len(o.wishes) > 0 || len(o.pingAcks) > 0 || len(o.resets) > 0 || len(o.ends) > 0 ||
-		o.goAway || c.slotFree()
+	return o.owesReplies() || len(o.wishes) > 0 || len(o.ends) > 0 || o.goAway || c.slotFree()
+}
+
+// owesReplies reports whether acknowledgements or resets are still to be packed.
+func (o *output) owesReplies() bool {
+	return o.settingsAcks > 0 || len(o.pingAcks) > 0 || len(o.resets) > 0
 }
 
 // Written says that total octets, counted from the beginning, have left the process. A stream whose head had not left
@@ -86,6 +90,9 @@ func (p *packer) full() bool { return len(p.dst)-p.start >= p.max }
 
 func (p *packer) pack() {
 	c := p.c
+	if c.life == closing && c.err == nil {
+		p.replies() // what was owed when the last stream ended
+	}
 	if c.life < closing {
 		p.preface()
 		p.replies()
@@ -97,7 +104,7 @@ func (p *packer) pack() {
 	if c.out.goAway && !p.full() {
 		p.goAway()
 	}
-	if c.life == closing && !c.out.goAway {
+	if c.life == closing && !c.out.goAway && !c.out.owesReplies() {
 		c.life = dead
 	}
 }
@@ -237,6 +244,9 @@ func (p *packer) head(s *streamRecord) {
 	if s.endWanted {
 		c.move(s, stream.SendEndStream)
 	}
+	if s.trailersReady {
+		c.out.ends = append(c.out.ends, s.id)
+	}
 	c.pings.FrameSent()
 	c.events.push(Event{Kind: Opened, Stream: s.id})
 	c.tell(s, flow.Event{Kind: flow.StreamOpened, Stream: uint32(s.id)})
@@ -295,7 +305,7 @@ func (p *packer) ends() {
 		s := c.streams[id]
 		switch {
 		case s == nil || s.state.Closed() || s.state == stream.HalfClosedLocal:
-		case s.state == stream.Idle || p.full():
+		case p.full():
 			later = append(later, id)
 		case s.trailersReady:
 			p.fieldBlock(id, s.trailers, true)

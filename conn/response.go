@@ -40,10 +40,7 @@ func (c *Conn) recvTrailers(s *streamRecord) {
 		c.malformed(s, "a pseudo-header field in trailers")
 	default:
 		s.answered = true
-		id := s.id
-		if c.endWithout(s) {
-			c.events.push(Event{Kind: Trailers, Stream: id, Fields: b.fields, End: true})
-		}
+		c.endWithout(s, Event{Kind: Trailers, Stream: s.id, Fields: b.fields, End: true})
 	}
 }
 
@@ -74,19 +71,17 @@ func (c *Conn) recvHead(s *streamRecord) {
 	case !s.noContent:
 		s.contentLeft = length
 	}
-	s.answered, s.progress = true, c.now
-	id := s.id
-	c.tell(s, flow.Event{Kind: flow.ResponseHead, Stream: uint32(id), N: length, End: b.endStream})
-	if !b.endStream {
-		s.phase, _ = s.phase.Next(stream.FinalHead)
-		c.armStall(s)
-		c.events.push(Event{Kind: Response, Stream: id, Status: status, Fields: b.fields, ContentLength: length})
+	s.progress = c.now
+	ev := Event{Kind: Response, Stream: s.id, Status: status, Fields: b.fields, ContentLength: length, End: b.endStream}
+	c.tell(s, flow.Event{Kind: flow.ResponseHead, Stream: uint32(s.id), N: length, End: b.endStream})
+	if b.endStream {
+		c.endResponse(s, ev)
 		return
 	}
-	s.phase = stream.InBody // for endResponse, which finds a missing body
-	if c.endResponse(s) {
-		c.events.push(Event{Kind: Response, Stream: id, Status: status, Fields: b.fields, ContentLength: length, End: true})
-	}
+	s.answered = true
+	s.phase, _ = s.phase.Next(stream.FinalHead)
+	c.armStall(s)
+	c.events.push(ev)
 }
 
 // recvInterim handles a 1xx head: any number up to the limit may come, none ends the stream. RFC 9113, Section 8.1
@@ -103,20 +98,32 @@ func (c *Conn) recvInterim(s *streamRecord, status int) {
 		c.streamFault(s, frame.EnhanceYourCalm, "too many interim responses")
 		return
 	}
+	s.answered = true
 	c.events.push(Event{Kind: Interim, Stream: s.id, Status: status, Fields: b.fields, ContentLength: -1})
 }
 
 // endWithout is endResponse for an end that no octets came with.
-func (c *Conn) endWithout(s *streamRecord) bool {
+func (c *Conn) endWithout(s *streamRecord, ev Event) {
 	if s.contentLeft <= 0 {
 		c.tell(s, flow.Event{Kind: flow.Received, Stream: uint32(s.id), End: true})
 	}
-	return c.endResponse(s)
+	c.endResponse(s, ev)
 }
 
-// endResponse ends the peer's side of s. It reports false, and fails the stream, if the body is shorter than was
-// declared. RFC 9113, Section 8.1.1 (9113-8.1.1-1).
-func (c *Conn) endResponse(s *streamRecord) bool {
+// endResponse ends the peer's side of s, which ev tells; it fails the stream instead if the body is shorter than was
+// declared. RFC 9113, Section 8.1.1 (9113-8.1.1-1). The event comes first, since the stream may be the last one of a
+// connection that drains.
+func (c *Conn) endResponse(s *streamRecord, ev Event) {
+	if !c.completeResponse(s) {
+		return
+	}
+	s.answered = true
+	c.events.push(ev)
+	c.settle(s)
+}
+
+// completeResponse is endResponse without the event; the caller settles s.
+func (c *Conn) completeResponse(s *streamRecord) bool {
 	if s.contentLeft > 0 {
 		c.malformed(s, "less content than content-length says")
 		return false
@@ -124,6 +131,5 @@ func (c *Conn) endResponse(s *streamRecord) bool {
 	s.phase = stream.Complete
 	s.progress = c.now
 	c.move(s, stream.RecvEndStream)
-	c.settle(s)
 	return true
 }

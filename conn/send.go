@@ -104,7 +104,9 @@ func (c *Conn) SendTrailers(now time.Time, id frame.StreamID, fields []frame.Fie
 		return &FieldError{"trailers", "may not follow a CONNECT request"}
 	}
 	s.trailers, s.trailersReady = fields, true
-	c.out.ends = append(c.out.ends, id)
+	if s.state != stream.Idle { // else they follow the head when it leaves
+		c.out.ends = append(c.out.ends, id)
+	}
 	c.unblock(s)
 	return nil
 }

@@ -70,12 +70,12 @@ func (c *Conn) recvSettings(h frame.Header, payload []byte) {
 		c.recvSettingsAck()
 		return
 	}
-	if c.peer.seen {
-		c.glitch(1)
+	if c.peer.seen && !c.glitch(1) {
+		return
 	}
 	// Nothing of the frame is applied unless all of it is valid. RFC 9113, Section 6.5.2.
 	for s := range f.All() {
-		if err := s.Check(); err != nil {
+		if err := s.CheckFromServer(); err != nil {
 			c.frameFault(err)
 			return
 		}
@@ -126,7 +126,7 @@ func (c *Conn) setPeerWindow(n int64) {
 	}
 	var highest int64
 	for _, s := range c.streams {
-		if s.state.CanSend() {
+		if s.state.Counts() { // any window, also of a stream on which nothing is sent any more
 			highest = max(highest, s.send.Relative())
 		}
 	}
@@ -179,6 +179,11 @@ func (c *Conn) recvPushPromise(h frame.Header, payload []byte) {
 	_, v := stream.Next(state, stream.RecvPushPromise)
 	if v.Kind == stream.ConnFault {
 		c.admit(s, state, stream.RecvPushPromise, h)
+		return
+	}
+	// Streams of the peer's own promise nothing. RFC 9113, Section 6.6: PUSH_PROMISE is on a stream that we opened.
+	if h.Stream%2 == 0 {
+		c.fail(frame.ProtocolError, "PUSH_PROMISE on a stream that the peer opened")
 		return
 	}
 	// The promised stream has to be idle: even, and above all before it (9113-6.6-7).

@@ -25,7 +25,9 @@ func (c *Conn) recvWindowUpdate(h frame.Header, payload []byte) {
 	}
 	if c.updates--; c.updates < 0 {
 		c.updates = 0
-		c.glitch(1)
+		if !c.glitch(1) {
+			return
+		}
 	}
 	if s == nil {
 		// A connection window above 2^31-1 is an error of the connection. RFC 9113, Section 6.9.1 (9113-6.9.1-4).
@@ -96,9 +98,9 @@ func (c *Conn) recvReset(h frame.Header, payload []byte) {
 		c.move(s, stream.RecvReset)
 		s.silent = true
 		c.unblock(s)
-		ev := Event{Kind: SendStopped, Stream: s.id, Err: &Error{Code: f.Code, Origin: Peer, Stream: s.id, Answered: true}}
+		e := &Error{Code: f.Code, Origin: Peer, Stream: s.id, Answered: true}
+		c.events.push(Event{Kind: SendStopped, Stream: s.id, Err: e})
 		c.settle(s)
-		c.events.push(ev)
 		return
 	}
 	e := &Error{Code: f.Code, Origin: Peer, Stream: s.id, Answered: s.answered}
