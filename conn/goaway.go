@@ -7,6 +7,7 @@ import (
 
 	"example.com/h2flow/flow"
 	"example.com/h2flow/frame"
+	"example.com/h2flow/stream"
 )
 
 // peerGoAway is what the peer's GOAWAY frames said.
@@ -48,7 +49,8 @@ func (c *Conn) recvGoAway(h frame.Header, payload []byte) {
 	c.events.push(Event{Kind: GoAway, Err: e})
 	c.tell(nil, flow.Event{Kind: flow.GoAway})
 	for _, s := range c.sortedStreams() {
-		if s.id > last {
+		// What waits for a slot is lost too, whatever its number: no stream is opened any more (9113-6.8-1).
+		if s.id > last || s.state == stream.Idle {
 			lost := *e
 			lost.Stream, lost.Scope, lost.NotProcessed, lost.Answered = s.id, ScopeStream, !s.answered, s.answered
 			c.endByPeer(s, &lost)
@@ -90,7 +92,9 @@ func (c *Conn) Shutdown(now time.Time) {
 		s := c.queue.pop()
 		c.dropIdle(s, &Error{Stream: s.id, Reason: "the connection shuts down", NotProcessed: true})
 	}
-	c.out.goAway, c.out.goAwayCode = true, frame.NoError
+	if !c.wroteBye {
+		c.out.goAway, c.out.goAwayCode = true, frame.NoError
+	}
 	c.drain()
 	c.checkDrained()
 }

@@ -97,9 +97,7 @@ func (p *packer) pack() {
 		p.preface()
 		p.replies()
 		p.wishes()
-		p.heads()
-		p.wishes() // what StreamOpened brought
-		p.ends()
+		p.streams()
 	}
 	if c.out.goAway && !p.full() {
 		p.goAway()
@@ -220,6 +218,18 @@ func (p *packer) ping() {
 			c.setTimer(timerPong, c.cfg.PingTimeout)
 		}
 		return
+	}
+}
+
+// streams appends heads and ends, as long as the one lets the other go on: a stream that ends frees a slot.
+func (p *packer) streams() {
+	for {
+		p.heads()
+		p.wishes() // what StreamOpened brought
+		p.ends()
+		if p.full() || !p.c.slotFree() {
+			return
+		}
 	}
 }
 
