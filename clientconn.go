@@ -27,7 +27,7 @@ type ClientConn struct {
 	streams map[frame.StreamID]*ClientStream
 	pings   map[[8]byte]*pingWait
 	pingSeq uint64
-	role    readRole
+	reader  reader
 	writer  writer
 	timer   *time.Timer
 	timerAt time.Time
@@ -61,7 +61,7 @@ func NewClientConn(nc net.Conn, cfg *Config) (*ClientConn, error) {
 	}
 	c.cfg.ReadBufferSize, c.cfg.WriteBufferSize = bufferSize(cfg.ReadBufferSize), bufferSize(cfg.WriteBufferSize)
 	c.core = conn.New(time.Now(), cfg.coreConfig())
-	c.role.init(nc, cfg.Reader, &c.mu)
+	c.reader.init(nc, cfg.Reader, &c.mu)
 	c.mu.Lock()
 	c.unlock()
 	return c, nil

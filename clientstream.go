@@ -107,7 +107,7 @@ func (s *ClientStream) data(ev conn.Event) {
 	}
 	s.ended(ev.End)
 	// A reader that does the reading itself goes on until its slice is full; others are told at once.
-	if s.dst == nil || s.got == len(s.dst) || ev.End || s.c.role.holder != &s.reader {
+	if s.dst == nil || s.got == len(s.dst) || ev.End || s.c.reader.role.holder != &s.reader {
 		s.c.wake(&s.reader)
 	}
 }

@@ -52,7 +52,7 @@ func (c *ClientConn) end(e *conn.Error) {
 		c.wake(&w.waiter)
 	}
 	c.wakeSpace()
-	c.role.kick(c.nc)
+	c.kick()
 	if c.core.Done() && c.writer.active {
 		go c.nc.Close() // the transport failed: a write in progress has no sense any more
 	}
@@ -203,15 +203,15 @@ const (
 // closeTransport closes the transport once the last octet has left. It is called once, with the lock held, by the
 // writing goroutine, and releases the lock.
 func (c *ClientConn) closeTransport() {
-	for _, t := range []*time.Timer{c.timer, c.role.timer} {
+	for _, t := range []*time.Timer{c.timer, c.reader.timer} {
 		if t != nil {
 			t.Stop()
 		}
 	}
 	c.takeEvents()
-	linger := c.err != nil && c.role.deadlines
-	for linger && c.role.inRead { // it was kicked
-		c.role.gone.Wait()
+	linger := c.err != nil && c.reader.deadlines
+	for linger && c.reader.role.inRead { // it was kicked
+		c.reader.gone.Wait()
 	}
 	c.mu.Unlock()
 	if half, ok := c.nc.(interface{ CloseWrite() error }); ok && linger && half.CloseWrite() == nil {

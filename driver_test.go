@@ -239,4 +239,3 @@ func TestPingAndShutdown(t *testing.T) {
 		}
 	})
 }
-

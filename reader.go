@@ -1,0 +1,231 @@
+package h2flow
+
+import (
+	"crypto/tls"
+	"errors"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"example.com/h2flow/conn"
+)
+
+// reader is the receiving side of a connection: the role of reading and what belongs to it.
+type reader struct {
+	role      readRole
+	deadlines bool // SetReadDeadline works
+	timer     *time.Timer
+	gone      *sync.Cond // role.inRead has become false
+	err       error      // what Read failed with, once what came before it is processed
+
+	buf   []byte // what Read fills, from the pool; the core may borrow from it
+	small []byte // what it fills in the background while little comes
+	busy  bool   // the last Read brought as much as small holds, or more
+}
+
+// init chooses the mode for nc; mu is the connection's lock.
+func (r *reader) init(nc net.Conn, mode ReaderMode, mu *sync.Mutex) {
+	r.gone = sync.NewCond(mu)
+	trusted := trustedDeadline(nc)
+	r.role.shared = mode == ReaderShared || mode == ReaderAuto && trusted
+	r.deadlines = trusted || r.role.shared
+}
+
+// trustedDeadline reports whether a read deadline in the past is known to wake a Read of nc and to lose nothing.
+func trustedDeadline(nc net.Conn) bool {
+	switch nc := nc.(type) {
+	case *net.TCPConn, *net.UnixConn:
+		return true
+	case *tls.Conn:
+		return trustedDeadline(nc.NetConn())
+	}
+	return false
+}
+
+// await waits until w is woken, and may do some of the reading meanwhile. The lock is held before and after; the caller
+// looks whether what it waits for has come, and calls again if not.
+func (c *ClientConn) await(w *waiter) {
+	role := &c.reader.role
+	w.fired = false
+	c.takeEvents()
+	if w.fired {
+		return
+	}
+	if !c.over && role.take(w) {
+		c.readTurn(w)
+		role.leave(time.Now())
+		return
+	}
+	role.park(w)
+	c.sleep(w)
+	role.resumed(w)
+}
+
+// sleep blocks until somebody takes w off its list.
+func (c *ClientConn) sleep(w *waiter) {
+	if w.ch == nil {
+		w.ch = make(chan struct{}, 1)
+	}
+	ch := w.ch
+	c.unlock()
+	<-ch
+	c.mu.Lock()
+}
+
+// wake ends the waiting of w.
+func (c *ClientConn) wake(w *waiter) {
+	w.fired = true
+	switch {
+	case w.parked:
+		c.reader.role.unpark(w)
+		w.ch <- struct{}{}
+	case w.space:
+		c.writer.space = without(c.writer.space, w)
+		w.space = false
+		w.ch <- struct{}{}
+	case c.reader.role.holder == w:
+		c.kick()
+	}
+}
+
+// kick makes a holder of the role that is blocked in Read return.
+func (c *ClientConn) kick() {
+	if c.reader.deadlines && c.reader.role.kick() {
+		c.nc.SetReadDeadline(time.Unix(1, 0))
+	}
+}
+
+// offerRole carries out what has to be done with a free role.
+func (c *ClientConn) offerRole() {
+	if c.over {
+		return
+	}
+	switch what, w := c.reader.role.offer(); what {
+	case offerWake:
+		w.ch <- struct{}{}
+	case offerStart:
+		go c.readInBackground()
+	case offerTimer:
+		c.startHandover(handoverDelay)
+	}
+}
+
+func (c *ClientConn) startHandover(d time.Duration) {
+	if c.reader.timer == nil {
+		c.reader.timer = time.AfterFunc(d, c.handover)
+		return
+	}
+	c.reader.timer.Reset(d)
+}
+
+// handover is the timer's function: it becomes the background reader if the role has been free for long enough.
+func (c *ClientConn) handover() {
+	c.mu.Lock()
+	if c.over {
+		c.unlock()
+		return
+	}
+	background, again := c.reader.role.timerFired(time.Now())
+	if again > 0 {
+		c.startHandover(again)
+	}
+	c.unlock()
+	if background {
+		c.readInBackground()
+	}
+}
+
+// readInBackground reads while nobody else wants to.
+func (c *ClientConn) readInBackground() {
+	var nobody waiter
+	c.mu.Lock()
+	for !c.over {
+		c.readTurn(&nobody)
+		if !c.reader.role.backgroundStays() {
+			break
+		}
+	}
+	c.reader.role.leave(time.Now())
+	c.unlock()
+}
+
+// readTurn processes what was read before, or reads once and processes that, until w is woken or nothing is left.
+func (c *ClientConn) readTurn(w *waiter) {
+	r := &c.reader
+	if !c.core.Pending() && r.err == nil {
+		c.readOnce()
+	}
+	for !w.fired {
+		ev := c.core.NextEvent()
+		if ev.Kind == conn.None {
+			break
+		}
+		c.deliver(ev)
+	}
+	if r.err != nil && !c.over && !c.core.Pending() {
+		c.core.Fail(time.Now(), r.err)
+		c.takeEvents()
+	}
+}
+
+// readOnce reads from the transport, without the lock, and feeds the core. What it gets belongs to everybody.
+func (c *ClientConn) readOnce() {
+	r := &c.reader
+	buf := r.buffer(c.cfg.ReadBufferSize)
+	r.role.inRead = true
+	c.startWriter()
+	c.armTimer()
+	c.mu.Unlock()
+	n, err := c.nc.Read(buf)
+	now := time.Now()
+	c.mu.Lock()
+	if r.role.returned() {
+		c.nc.SetReadDeadline(time.Time{})
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			err = nil
+		}
+	}
+	if c.over {
+		r.gone.Broadcast()
+		return
+	}
+	c.core.Feed(now, buf[:n])
+	r.err = err
+	r.busy = n >= smallBuffer
+}
+
+// smallBuffer is the size of the buffer with which an idle connection waits for what comes next, in octets.
+const smallBuffer = 1 << 10
+
+// buffer returns the buffer for the next Read: an idle connection, which is read in the background, holds a small one.
+func (r *reader) buffer(size int) []byte {
+	if r.role.bg && !r.busy {
+		putReadBuffer(r.buf)
+		r.buf = nil
+		if r.small == nil {
+			r.small = make([]byte, smallBuffer)
+		}
+		return r.small
+	}
+	if r.buf == nil {
+		r.buf = getReadBuffer(size)
+	}
+	return r.buf
+}
+
+// readBuffers holds read buffers.
+var readBuffers sync.Pool // of *[]byte
+
+func getReadBuffer(size int) []byte {
+	if p, ok := readBuffers.Get().(*[]byte); ok && len(*p) == size {
+		return *p
+	}
+	return make([]byte, size)
+}
+
+func putReadBuffer(buf []byte) {
+	if buf != nil {
+		readBuffers.Put(&buf)
+	}
+}
