@@ -123,9 +123,9 @@ func (d *hpackDecoder) decode(block []byte) ([]frame.Field, error) {
 		return nil, fmt.Errorf("no table size update, after the table was lowered to %d (9113-4.3.1-3)", d.lowest)
 	}
 	list, err := d.dec.DecodeFull(block)
-	fields := make([]frame.Field, len(list))
-	for i, f := range list {
-		fields[i] = frame.Field{Name: f.Name, Value: f.Value, Sensitive: f.Sensitive}
+	var fields []frame.Field
+	for _, f := range list {
+		fields = append(fields, frame.Field{Name: f.Name, Value: f.Value, Sensitive: f.Sensitive})
 	}
 	return fields, err
 }

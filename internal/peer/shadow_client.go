@@ -58,6 +58,37 @@ func (s *Shadow) clientFrame(h frame.Header, payload []byte) value {
 	default:
 		s.violate("%v: a client does not send this type", f)
 	}
+	return withoutEmpty(f)
+}
+
+// withoutEmpty makes empty slices nil, so that the literal of a frame without content compares to it; SETTINGS become
+// what MakeSettings makes.
+func withoutEmpty(f frame.Frame) value {
+	trim := func(p *[]byte) {
+		if len(*p) == 0 {
+			*p = nil
+		}
+	}
+	switch f := f.(type) {
+	case frame.Data:
+		trim(&f.Data)
+		return f
+	case frame.Settings:
+		if !f.Ack && len(f.Raw) == 0 {
+			return frame.MakeSettings()
+		}
+		trim(&f.Raw)
+		return f
+	case frame.GoAway:
+		trim(&f.Debug)
+		return f
+	case frame.PriorityUpdate:
+		trim(&f.Value)
+		return f
+	case frame.Unknown:
+		trim(&f.Payload)
+		return f
+	}
 	return f
 }
 
