@@ -1,0 +1,416 @@
+package h2http_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/h2flow"
+	"example.com/h2flow/frame"
+	"example.com/h2flow/h2http"
+	"example.com/h2flow/internal/peer"
+)
+
+// A complete answer with RST_STREAM(NO_ERROR) is an answer: the upload stops quietly.
+func TestB24AnEarlyCompleteAnswerIsDelivered(t *testing.T) {
+	for name, oneWrite := range map[string]bool{"in one segment": true, "in three": false} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				stopped := make(chan struct{})
+				tr, _ := scripted(t, &h2http.Transport{}, oneExchange(func(s *peer.Server, h peer.Headers) {
+					early := []any{head(h.Stream, "403"), lastData(h.Stream, "no"), frame.RSTStream{Stream: h.Stream}}
+					if oneWrite {
+						s.Send(early...)
+					} else {
+						for _, f := range early {
+							s.Send(f)
+						}
+					}
+					<-stopped
+					s.Ignore = func(v fmt.Stringer) bool {
+						_, isData := v.(frame.Data)
+						return isData || peer.IgnoreWindowUpdates(v)
+					}
+					s.Send(frame.Ping{Data: [8]byte{1}})
+					s.Want("no RST_STREAM goes back", frame.Ping{Ack: true, Data: [8]byte{1}})
+				}))
+				body := blocked()
+				resp, err := tr.RoundTrip(newRequest(t, "POST", "http://a.example/", body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait() // the reset has arrived
+				text, err := io.ReadAll(resp.Body)
+				if resp.StatusCode != 403 || string(text) != "no" || err != nil {
+					t.Errorf("status %d, body %q, error %v", resp.StatusCode, text, err)
+				}
+				resp.Body.Close()
+				body.wantClosedOnce(t)
+				close(stopped)
+			})
+		})
+	}
+}
+
+func TestB24AnyOtherResetBeforeTheEndFailsTheBody(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		tr, _ := scripted(t, &h2http.Transport{}, oneExchange(func(s *peer.Server, h peer.Headers) {
+			s.Send(head(h.Stream, "403"), data(h.Stream, "n"), frame.RSTStream{Stream: h.Stream, Code: frame.Cancel})
+		}))
+		body := blocked()
+		got := exchange(tr, newRequest(t, "POST", "http://a.example/", body))
+		if !strings.HasPrefix(got, "403 Forbidden n stream error: stream ID 1; CANCEL") {
+			t.Error(got)
+		}
+		body.wantClosedOnce(t)
+	})
+}
+
+// A writer that waits for a window hears whatever ends the stream.
+func TestB08AnUploadThatWaitsForTheWindowHearsTheEnd(t *testing.T) {
+	tests := []struct {
+		name string
+		end  func(s *peer.Server, id frame.StreamID, cancel func())
+		want string // begin of the result
+	}{
+		{"413 and NO_ERROR", func(s *peer.Server, id frame.StreamID, _ func()) {
+			s.Send(answer(id, "413"), frame.RSTStream{Stream: id})
+		}, "413 Request Entity Too Large"},
+		{"reset", func(s *peer.Server, id frame.StreamID, _ func()) {
+			s.Send(frame.RSTStream{Stream: id, Code: frame.Cancel})
+		}, "stream error: stream ID 1; CANCEL"},
+		{"close", func(s *peer.Server, _ frame.StreamID, _ func()) { s.Conn().Close() }, ""},
+		{"cancel", func(s *peer.Server, _ frame.StreamID, cancel func()) { cancel() }, "context canceled"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				tr, _ := scripted(t, &h2http.Transport{}, greeted(func(s *peer.Server) {
+					h := s.WantHeaders("the request arrives")
+					for n := 0; n < 65535; {
+						n += len(s.Read().(frame.Data).Data)
+					}
+					synctest.Wait()
+					tt.end(s, h.Stream, cancel)
+					untilClosed(s)
+				}))
+				body := &watchedBody{r: endless{}}
+				req := newRequest(t, "POST", "http://a.example/", body).WithContext(ctx)
+				noTime(t, "the end", func() {
+					if got := exchange(tr, req); !strings.HasPrefix(got, tt.want) || strings.HasPrefix(got, "2") {
+						t.Errorf("got %q, want %q", got, tt.want)
+					}
+				})
+				body.wantClosedOnce(t)
+			})
+		})
+	}
+}
+
+// The response comes when its head does, and both bodies flow at once.
+func TestFullDuplex(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		tr, _ := scripted(t, &h2http.Transport{}, oneExchange(func(s *peer.Server, h peer.Headers) {
+			s.Send(head(h.Stream, "200"))
+			for {
+				d := s.Read().(frame.Data)
+				if d.EndStream {
+					s.Send(lastData(h.Stream, "bye"))
+					return
+				}
+				s.Send(data(h.Stream, "echo "+string(d.Data)))
+			}
+		}))
+		r, w := io.Pipe()
+		resp, err := tr.RoundTrip(newRequest(t, "POST", "http://a.example/", r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		in := bufio.NewReader(resp.Body)
+		for _, line := range []string{"one\n", "two\n"} {
+			if _, err := io.WriteString(w, line); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := in.ReadString('\n'); got != "echo "+line || err != nil {
+				t.Errorf("%q, %v", got, err)
+			}
+		}
+		w.Close()
+		if rest, err := io.ReadAll(in); string(rest) != "bye" || err != nil {
+			t.Errorf("%q, %v", rest, err)
+		}
+	})
+}
+
+// An early 200 lets the upload go on; an early error stops it, and the response stays readable.
+func TestAnEarlyAnswerStopsTheUploadOnlyIfItIsNoSuccess(t *testing.T) {
+	for status, goesOn := range map[string]bool{"200": true, "302": false, "403": false, "500": false} {
+		t.Run(status, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				tr, _ := scripted(t, &h2http.Transport{}, greeted(func(s *peer.Server) {
+					h := s.WantHeaders("the request arrives")
+					s.Send(head(h.Stream, status), data(h.Stream, "first "))
+					if goesOn {
+						body, _ := s.Body(h.Stream)
+						s.Send(lastData(h.Stream, string(body)))
+					} else {
+						s.Send(lastData(h.Stream, "last"))
+						s.Want("the rest of the upload is called off", frame.RSTStream{Stream: h.Stream, Code: frame.Cancel})
+					}
+					untilClosed(s)
+				}))
+				r, w := io.Pipe()
+				body := &watchedBody{r: r, onStop: func() { r.Close() }}
+				resp, err := tr.RoundTrip(newRequest(t, "POST", "http://a.example/", body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, werr := io.WriteString(w, "uploaded")
+				w.Close()
+				if (werr == nil) != goesOn {
+					t.Errorf("writing the request body after the head: %v", werr)
+				}
+				text, err := io.ReadAll(resp.Body)
+				if want := map[bool]string{true: "first uploaded", false: "first last"}[goesOn]; string(text) != want || err != nil {
+					t.Errorf("body %q, error %v", text, err)
+				}
+				resp.Body.Close()
+				body.wantClosedOnce(t)
+			})
+		})
+	}
+}
+
+func TestABodyThatDisagreesWithItsLengthFailsTheRequest(t *testing.T) {
+	tests := []struct {
+		name, body string
+		length     int64
+		want       error
+	}{
+		{"too long", "0123456789", 9, h2http.ErrBodyTooLong},
+		{"too short", "0123456789", 11, h2http.ErrBodyTooShort},
+		{"empty", "", 1, h2http.ErrBodyTooShort},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				tr, _ := scripted(t, &h2http.Transport{}, oneExchange(func(s *peer.Server, h peer.Headers) {
+					for n := int64(0); ; {
+						switch v := s.Read().(type) {
+						case frame.Data:
+							if n += int64(len(v.Data)); v.EndStream || n > tt.length {
+								s.Fail("%v: the server could take the body for whole", v)
+							}
+						case frame.RSTStream:
+							return
+						}
+					}
+				}))
+				body := watch(tt.body)
+				req := newRequest(t, "POST", "http://a.example/", body)
+				req.ContentLength = tt.length
+				if _, err := tr.RoundTrip(req); !errors.Is(err, tt.want) {
+					t.Errorf("error %v, want %v", err, tt.want)
+				}
+				body.wantClosedOnce(t)
+			})
+		})
+	}
+}
+
+func TestRequestTrailersFollowTheBody(t *testing.T) {
+	for name, text := range map[string]string{"with a body": "body", "without": ""} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				tr, _ := scripted(t, &h2http.Transport{}, oneExchange(func(s *peer.Server, h peer.Headers) {
+					body, trailers := s.Body(h.Stream)
+					if string(body) != text || len(trailers) != 1 || trailers[0].Name != "x-sum" || trailers[0].Value != "42" {
+						s.Fail("body %q, trailers %v", body, trailers)
+					}
+					s.Send(answer(h.Stream, "200"))
+				}))
+				req := newRequest(t, "POST", "http://a.example/", nil)
+				req.Trailer = http.Header{"X-Sum": nil}
+				if text == "" {
+					req.Trailer.Set("X-Sum", "42")
+				} else {
+					req.Body = io.NopCloser(io.MultiReader(strings.NewReader(text), atEnd(func() { req.Trailer.Set("X-Sum", "42") })))
+				}
+				if got := exchange(tr, req); got != "200 OK" {
+					t.Error(got)
+				}
+			})
+		})
+	}
+}
+
+// atEnd is a reader that is empty and calls a function when that is found out.
+type atEnd func()
+
+func (f atEnd) Read([]byte) (int, error) { f(); return 0, io.EOF }
+
+func TestAnInvalidTrailerValueFailsTheRequest(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		tr, _ := scripted(t, &h2http.Transport{}, oneExchange(func(s *peer.Server, h peer.Headers) {
+			for {
+				if v, ok := s.Read().(frame.RSTStream); ok {
+					if v.Code != frame.Cancel {
+						s.Fail("%v", v)
+					}
+					return
+				}
+			}
+		}))
+		req := newRequest(t, "POST", "http://a.example/", strings.NewReader("x"))
+		req.Trailer = http.Header{"X-Sum": {"a\r\nb"}}
+		var rerr *h2http.RequestError
+		if _, err := tr.RoundTrip(req); !errors.As(err, &rerr) {
+			t.Errorf("error %v, want a *RequestError", err)
+		}
+	})
+}
+
+// Once the caller has control back, nothing touches the request body.
+func TestB53TheBodyIsTheCallersAgainWhenRoundTripOrCloseReturns(t *testing.T) {
+	tests := []struct {
+		name   string
+		script func(s *peer.Server, h peer.Headers)
+	}{
+		{"400 at once", func(s *peer.Server, h peer.Headers) { s.Send(answer(h.Stream, "400")) }},
+		{"200 at once", func(s *peer.Server, h peer.Headers) { s.Send(answer(h.Stream, "200")) }},
+		{"reset", func(s *peer.Server, h peer.Headers) {
+			s.Send(frame.RSTStream{Stream: h.Stream, Code: frame.InternalError})
+		}},
+		{"the server drops the connection", func(s *peer.Server, _ peer.Headers) { s.Conn().Close() }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for range 200 {
+				bubble(t, func(t *testing.T) {
+					tr, _ := scripted(t, &h2http.Transport{}, greeted(func(s *peer.Server) {
+						tt.script(s, s.WantHeaders("the request arrives"))
+						untilClosed(s)
+					}))
+					shared := bufio.NewReader(endless{})
+					body := &watchedBody{r: io.LimitReader(shared, 1<<20)}
+					resp, err := tr.RoundTrip(newRequest(t, "POST", "http://a.example/", body))
+					if err == nil {
+						resp.Body.Close()
+					}
+					// The race detector sees it if anybody else still reads.
+					if _, err := shared.ReadByte(); err != nil {
+						t.Error(err)
+					}
+					body.wantClosedOnce(t)
+				})
+			}
+		})
+	}
+}
+
+// A Read that ignores that its body was closed is left behind after a moment.
+func TestB53AReadThatIgnoresCloseHoldsNobodyUp(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		tr, _ := scripted(t, &h2http.Transport{}, greeted(func(s *peer.Server) {
+			s.WantHeaders("the request arrives")
+			cancel()
+			untilClosed(s)
+		}))
+		r, w := io.Pipe()
+		defer w.Close()
+		body := &watchedBody{r: r} // Close does not end Read
+		start := time.Now()
+		_, err := tr.RoundTrip(newRequest(t, "POST", "http://a.example/", body).WithContext(ctx))
+		if took := time.Since(start); !errors.Is(err, context.Canceled) || took > time.Second {
+			t.Errorf("error %v after %v", err, took)
+		}
+		body.wantClosedOnce(t)
+	})
+}
+
+// The body is closed exactly once however the request ends; see also the tests of refused requests.
+func TestTheRequestBodyIsClosedOnceOnEveryPath(t *testing.T) {
+	ok := oneExchange(func(s *peer.Server, h peer.Headers) {
+		s.Body(h.Stream)
+		s.Send(answer(h.Stream, "200"))
+	})
+	tests := []struct {
+		name string
+		do   func(t *testing.T, body io.ReadCloser)
+	}{
+		{"success", func(t *testing.T, body io.ReadCloser) {
+			tr, _ := scripted(t, &h2http.Transport{}, ok)
+			if got := exchange(tr, newRequest(t, "POST", "http://a.example/", body)); got != "200 OK" {
+				t.Error(got)
+			}
+		}},
+		{"the dial fails", func(t *testing.T, body io.ReadCloser) {
+			tr, _ := scripted(t, &h2http.Transport{})
+			if _, err := tr.RoundTrip(newRequest(t, "POST", "http://a.example/", body)); err == nil {
+				t.Error("no error")
+			}
+		}},
+		{"cancelled before", func(t *testing.T, body io.ReadCloser) {
+			tr, _ := scripted(t, &h2http.Transport{})
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if _, err := tr.RoundTrip(newRequest(t, "POST", "http://a.example/", body).WithContext(ctx)); !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		}},
+		{"reset after the head", func(t *testing.T, body io.ReadCloser) {
+			tr, _ := scripted(t, &h2http.Transport{}, oneExchange(func(s *peer.Server, h peer.Headers) {
+				s.Send(head(h.Stream, "200"), frame.RSTStream{Stream: h.Stream, Code: frame.InternalError})
+			}))
+			resp, err := tr.RoundTrip(newRequest(t, "POST", "http://a.example/", body))
+			if err != nil {
+				return
+			}
+			var serr *h2flow.StreamError
+			if _, err := io.ReadAll(resp.Body); !errors.As(err, &serr) {
+				t.Errorf("body error %v", err)
+			}
+			resp.Body.Close()
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			body := watch("body")
+			bubble(t, func(t *testing.T) {
+				tt.do(t, body)
+				synctest.Wait()
+			})
+			body.wantClosedOnce(t)
+		})
+	}
+}
+
+func TestClosingTheResponseBodyEndsTheUploadAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		tr, _ := scripted(t, &h2http.Transport{}, oneExchange(func(s *peer.Server, h peer.Headers) {
+			s.Send(head(h.Stream, "200"))
+			s.Want("the stream is cancelled", frame.RSTStream{Stream: h.Stream, Code: frame.Cancel})
+		}))
+		body := blocked()
+		resp, err := tr.RoundTrip(newRequest(t, "POST", "http://a.example/", body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		noTime(t, "Close", func() { resp.Body.Close() })
+		body.wantClosedOnce(t)
+		if _, err := resp.Body.Read(make([]byte, 1)); !errors.Is(err, h2http.ErrBodyClosed) {
+			t.Errorf("Read after Close: %v", err)
+		}
+	})
+}
