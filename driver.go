@@ -163,6 +163,7 @@ func (c *ClientConn) write() {
 		}
 		w.buf = nil
 		packed := c.core.Packed()
+		c.core.Written(packed) // from here on the peer may see any of it
 		c.wakeSpace()
 		c.unlock()
 
