@@ -51,13 +51,16 @@ func testQueue(t *testing.T, tr *h2http.Transport, limit bool) {
 		}
 		untilClosed(s)
 	}, settings...))
-	results := make(chan string)
+	results := make(chan string, 5)
 	for i := range 5 {
 		go func() { results <- get(t, tr, fmt.Sprintf("http://a.example/%d", i)) }()
 		synctest.Wait() // so that they come in order
 	}
 	for range 5 {
-		release <- struct{}{}
+		select {
+		case release <- struct{}{}:
+		case <-time.After(time.Minute):
+		}
 		if got := <-results; got != "200 OK" {
 			t.Error(got)
 		}
@@ -80,7 +83,7 @@ func TestB12AtTheLimitAnotherConnectionOpens(t *testing.T) {
 			untilClosed(s)
 		}, oneStream)
 		tr, n := scripted(t, &h2http.Transport{}, one, one, one)
-		results := make(chan string)
+		results := make(chan string, 10)
 		for range 3 {
 			go func() { results <- get(t, tr, "http://a.example/") }()
 			synctest.Wait()
@@ -111,7 +114,7 @@ func TestB12AQueuedRequestHonoursItsContext(t *testing.T) {
 			s.Send(answer(h.Stream, "200"))
 			untilClosed(s)
 		}, oneStream))
-		first := make(chan string)
+		first := make(chan string, 1)
 		go func() { first <- get(t, tr, "http://a.example/first") }()
 		synctest.Wait()
 

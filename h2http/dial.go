@@ -3,16 +3,11 @@ package h2http
 import (
 	"context"
 	"crypto/tls"
-	"errors"
-	"net"
 	"net/http/httptrace"
-	"slices"
 	"sync"
 
 	"example.com/h2flow"
 )
-
-type tlsState = tls.ConnectionState
 
 // A dial makes one connection for all who wait for it. It ends early only if nobody waits any more.
 type dial struct {
@@ -50,7 +45,7 @@ func (d *dial) run(ctx context.Context, t *Transport) {
 		return
 	}
 	if unwanted {
-		pc.cc.Close()
+		pc.close()
 		return
 	}
 	go pc.watch()
@@ -87,7 +82,7 @@ func (d *dial) leave(x *exchange) {
 		d.cancel()
 	}
 	if unwanted {
-		d.pc.cc.Close()
+		d.pc.close()
 	}
 }
 
@@ -191,121 +186,4 @@ func (t *Transport) dialConn(ctx context.Context, h *host) (*poolConn, error) {
 		return nil, err
 	}
 	return pc, nil
-}
-
-func (t *Transport) dialNet(ctx context.Context, key hostKey) (net.Conn, error) {
-	if key.scheme == "http" {
-		return t.dialPlain(ctx, key.addr)
-	}
-	if t.DialTLSContext != nil {
-		nc, err := t.DialTLSContext(ctx, "tcp", key.addr)
-		if err != nil {
-			return nil, err
-		}
-		return t.secured(ctx, nc)
-	}
-	nc, err := t.dialPlain(ctx, key.addr)
-	if err != nil {
-		return nil, err
-	}
-	return t.secured(ctx, tls.Client(nc, t.tlsConfig(key.addr)))
-}
-
-func (t *Transport) dialPlain(ctx context.Context, addr string) (net.Conn, error) {
-	if t.DialContext != nil {
-		return t.DialContext(ctx, "tcp", addr)
-	}
-	d := net.Dialer{Timeout: defaultDialTimeout}
-	return d.DialContext(ctx, "tcp", addr)
-}
-
-// protocolName is the name of HTTP/2 over TLS in ALPN. See RFC 9113, Section 3.2.
-const protocolName = "h2"
-
-func (t *Transport) tlsConfig(addr string) *tls.Config {
-	cfg := &tls.Config{}
-	if t.TLSClientConfig != nil {
-		cfg = t.TLSClientConfig.Clone()
-	}
-	// Nothing but HTTP/2 is spoken here, so nothing else is offered. RFC 9113, Section 3.2.
-	cfg.NextProtos = []string{protocolName}
-	// RFC 9113, Section 9.2.
-	cfg.MinVersion = max(cfg.MinVersion, tls.VersionTLS12)
-	if cfg.ServerName == "" {
-		cfg.ServerName, _, _ = net.SplitHostPort(addr)
-	}
-	return cfg
-}
-
-// secured finishes the TLS handshake and checks what was agreed, before an octet of HTTP/2 is sent. A connection that
-// cannot tell is taken on trust.
-func (t *Transport) secured(ctx context.Context, nc net.Conn) (net.Conn, error) {
-	if tc, ok := nc.(*tls.Conn); ok && !tc.ConnectionState().HandshakeComplete {
-		if err := t.handshake(ctx, tc); err != nil {
-			nc.Close()
-			return nil, err
-		}
-	}
-	if s, ok := nc.(interface{ ConnectionState() tls.ConnectionState }); ok {
-		if err := t.checkTLS(s.ConnectionState()); err != nil {
-			nc.Close()
-			return nil, err
-		}
-	}
-	return nc, nil
-}
-
-func (t *Transport) handshake(ctx context.Context, tc *tls.Conn) error {
-	trace := httptrace.ContextClientTrace(ctx)
-	if trace != nil && trace.TLSHandshakeStart != nil {
-		trace.TLSHandshakeStart()
-	}
-	limited := ctx
-	limit := timeout(t.TLSHandshakeTimeout, defaultTLSHandshakeTimeout)
-	if limit > 0 {
-		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeout(ctx, limit)
-		defer cancel()
-	}
-	err := tc.HandshakeContext(limited)
-	if err != nil && limited.Err() == context.DeadlineExceeded {
-		err = &TimeoutError{"the TLS handshake"}
-	}
-	if trace != nil && trace.TLSHandshakeDone != nil {
-		trace.TLSHandshakeDone(tc.ConnectionState(), err)
-	}
-	return err
-}
-
-// errNoALPN says that the peer did not agree on HTTP/2.
-func errNoALPN(agreed string) error {
-	if agreed == "" {
-		agreed = "no protocol"
-	}
-	return errors.New("h2http: the server does not agree to HTTP/2 over TLS (ALPN h2); it chose " + agreed)
-}
-
-// checkTLS says whether HTTP/2 may be spoken over what the handshake agreed on. See RFC 9113, Sections 3.2 and 9.2.
-func (t *Transport) checkTLS(s tls.ConnectionState) error {
-	if s.NegotiatedProtocol != protocolName {
-		return errNoALPN(s.NegotiatedProtocol)
-	}
-	if s.Version < tls.VersionTLS12 {
-		return errors.New("h2http: HTTP/2 needs TLS 1.2 or higher, not " + tls.VersionName(s.Version))
-	}
-	// TLS 1.2 has suites that HTTP/2 prohibits. All but those with ephemeral keys and AEAD are on the list.
-	// RFC 9113, Section 9.2.2 and Appendix A.
-	if s.Version == tls.VersionTLS12 && !slices.Contains(permittedSuites, s.CipherSuite) &&
-		!t.permitProhibitedCipherSuites() {
-		return errors.New("h2http: INADEQUATE_SECURITY: the server chose the cipher suite " +
-			tls.CipherSuiteName(s.CipherSuite) + ", which HTTP/2 prohibits")
-	}
-	return nil
-}
-
-// permittedSuites are the TLS 1.2 suites of crypto/tls that HTTP/2 allows.
-var permittedSuites = []uint16{
-	tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
-	tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
-	tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
 }

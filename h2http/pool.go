@@ -176,9 +176,12 @@ func (h *host) pick(t *Transport) (best *poolConn, dead []*poolConn) {
 
 func closeAll(conns []*poolConn) {
 	for _, pc := range conns {
-		pc.cc.Close()
+		pc.close()
 	}
 }
+
+// close ends the connection in the background: GOAWAY leaves if the server takes it in time, which nobody waits for.
+func (pc *poolConn) close() { go pc.cc.Close() }
 
 // reserveLocked takes a place on the connection for one exchange; last says that it is the connection's last.
 func (pc *poolConn) reserveLocked(last bool) httptrace.GotConnInfo {
@@ -226,7 +229,7 @@ func (pc *poolConn) release() {
 	}
 	p.mu.Unlock()
 	if closing {
-		pc.cc.Close()
+		pc.close()
 	}
 }
 
@@ -263,7 +266,7 @@ func (pc *poolConn) idleCheck() {
 	}
 	p.mu.Unlock()
 	if closing {
-		pc.cc.Close()
+		pc.close()
 	}
 }
 

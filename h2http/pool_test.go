@@ -43,7 +43,7 @@ func TestRequestsToOneHostShareOneConnectionAndOneDial(t *testing.T) {
 			time.Sleep(time.Second)
 			return dial(ctx, network, addr)
 		}
-		results := make(chan string)
+		results := make(chan string, 10)
 		for _, url := range []string{"http://a.example/", "http://A.example/", "http://a.example:80/", "http://a.example:/"} {
 			go func() { results <- get(t, tr, url) }()
 		}
@@ -73,7 +73,7 @@ func TestACancelledRequestDoesNotEndTheDialOfOthers(t *testing.T) {
 		}
 		first, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		results := make(chan string)
+		results := make(chan string, 10)
 		go func() { results <- exchange(tr, newRequest(t, "GET", "http://a.example/1", nil).WithContext(first)) }()
 		synctest.Wait()
 		go func() { results <- get(t, tr, "http://a.example/2") }()
@@ -128,7 +128,7 @@ func TestAFailedDialFailsAllWhoWaitForIt(t *testing.T) {
 			time.Sleep(time.Second)
 			return nil, refused
 		}}
-		results := make(chan error)
+		results := make(chan error, 10)
 		for range 3 {
 			go func() {
 				_, err := tr.RoundTrip(newRequest(t, "GET", "http://a.example/", nil))
@@ -197,7 +197,7 @@ func TestDisableKeepAlivesGivesEachRequestItsConnection(t *testing.T) {
 			s.WantClose("the connection is closed after its request")
 		})
 		tr, n := scripted(t, &h2http.Transport{DisableKeepAlives: true}, once, once, once)
-		results := make(chan string)
+		results := make(chan string, 10)
 		for range 3 {
 			go func() { results <- get(t, tr, "http://a.example/") }()
 		}

@@ -44,7 +44,7 @@ func TestB17StreamsAboveTheLastAreSentAgainWhateverTheMethod(t *testing.T) {
 				}
 				untilClosed(s)
 			}))
-		results := make(chan string)
+		results := make(chan string, 10)
 		for _, path := range []string{"/1", "/3"} {
 			go func() { results <- path + " " + get(t, tr, "http://a.example"+path) }()
 			synctest.Wait()

@@ -110,7 +110,7 @@ func (u *upload) send() error {
 		return errUploadStopped
 	}
 	if u.body != nil {
-		if _, err := u.stream.ReadFrom(bodyReader{u}); err != nil {
+		if ended, err := u.sendBody(); ended || err != nil {
 			return err
 		}
 	}
@@ -125,6 +125,44 @@ func (u *upload) send() error {
 		return u.stream.CloseWrite()
 	}
 	return u.stream.CloseWriteTrailers(fields)
+}
+
+// smallBody is the declared length, in octets, up to which it is worth finding out that the body is complete before
+// its last piece is sent: then the end of the stream goes with it, and needs no frame of its own.
+const smallBody = 16 << 10
+
+var smallBuffers = sync.Pool{New: func() any { return new([smallBody]byte) }}
+
+// sendBody sends the body, and says whether it has ended the stream.
+func (u *upload) sendBody() (ended bool, err error) {
+	r := bodyReader{u}
+	if 0 < u.length && u.length <= smallBody && len(u.trailer) == 0 {
+		if ended, err = u.sendSmall(r); ended || err != nil {
+			return ended, err
+		}
+	}
+	_, err = u.stream.ReadFrom(r)
+	return false, err
+}
+
+// sendSmall sends the first piece of the body as it comes, which often is all of it.
+func (u *upload) sendSmall(r bodyReader) (ended bool, err error) {
+	buf := smallBuffers.Get().(*[smallBody]byte)
+	defer smallBuffers.Put(buf)
+	n, err := r.Read(buf[:])
+	if err == nil && u.sent == u.length {
+		var past [1]byte
+		_, err = r.Read(past[:])
+	}
+	switch err {
+	case nil:
+		_, err = u.stream.Write(buf[:n])
+		return false, err
+	case io.EOF:
+		_, err = u.stream.WriteEnd(buf[:n])
+		return true, err
+	}
+	return false, err
 }
 
 func (u *upload) fail(err error) error {
