@@ -27,7 +27,7 @@ type testNet struct {
 	results []<-chan error
 }
 
-// scripted returns a Transport for http URLs whose n-th connection is served by the n-th script. When the test ends,
+// scripted returns a Transport for http URLs whose n-th connection is served by the n-th script. When the bubble ends,
 // the scripts must have ended well.
 func scripted(t *testing.T, tr *h2http.Transport, scripts ...func(*peer.Server)) (*h2http.Transport, *testNet) {
 	t.Helper()
@@ -35,6 +35,7 @@ func scripted(t *testing.T, tr *h2http.Transport, scripts ...func(*peer.Server))
 	tr.AllowHTTP = true
 	tr.DialContext = n.dial
 	t.Cleanup(func() {
+		synctest.Wait() // what was to be sent has been sent
 		tr.CloseIdleConnections()
 		for i, done := range n.results {
 			if err := <-done; err != nil {
@@ -69,6 +70,31 @@ func greeted(script func(s *peer.Server), settings ...frame.Setting) func(*peer.
 		s.Greet(settings...)
 		script(s)
 	}
+}
+
+// quiet fails the script if the client sends anything of a request within the next second.
+func quiet(s *peer.Server, sentence string) {
+	s.Conn().SetReadDeadline(time.Now().Add(time.Second))
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := s.Conn().Read(buf)
+		s.Feed(buf[:n])
+		for v, ok := s.Next(); ok; v, ok = s.Next() {
+			switch v.(type) {
+			case peer.Headers, frame.Data, frame.RSTStream:
+				s.Fail("%s: %v", sentence, v)
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// besides passes over WINDOW_UPDATE and frames of type T.
+func besides[T fmt.Stringer](v fmt.Stringer) bool {
+	_, ok := v.(T)
+	return ok || peer.IgnoreWindowUpdates(v)
 }
 
 // onlyHeaders passes over everything but field sections.

@@ -106,10 +106,7 @@ func TestB32ExpectContinueWaitsForTheServersWord(t *testing.T) {
 		after  time.Duration // the response came
 	}{
 		{"100, then 200", func(s *peer.Server, h peer.Headers) {
-			time.Sleep(time.Second)
-			if v, ok := s.Next(); ok {
-				s.Fail("%v before 100 was sent", v)
-			}
+			quiet(s, "the body waits for 100")
 			s.Send(head(h.Stream, "100"))
 			body, _ := s.Body(h.Stream)
 			s.Send(head(h.Stream, "200"), lastData(h.Stream, string(body)))
@@ -173,7 +170,7 @@ func TestB33ContentLengthThatDisagreesWithTheBodyIsAnError(t *testing.T) {
 		{"all octets and trailers", []string{"10"}, func(id frame.StreamID) []any {
 			return []any{data(id, "0123456789"), peer.Headers{Stream: id, EndStream: true, Fields: fields("x-t", "1")}}
 		}, "0123456789", true, false},
-		{"the same twice", []string{"10, 10"}, func(id frame.StreamID) []any { return []any{lastData(id, "0123456789")} }, "0123456789", true, false},
+		{"a list", []string{"10, 10"}, func(id frame.StreamID) []any { return []any{lastData(id, "0123456789")} }, "", false, true},
 		{"two that differ", []string{"10", "11"}, func(id frame.StreamID) []any { return []any{lastData(id, "0123456789")} }, "", false, true},
 		{"not a number", []string{"ten"}, func(id frame.StreamID) []any { return []any{lastData(id, "0123456789")} }, "", false, true},
 		{"signed", []string{"+10"}, func(id frame.StreamID) []any { return []any{lastData(id, "0123456789")} }, "", false, true},

@@ -3,7 +3,6 @@ package h2http_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"reflect"
@@ -193,7 +192,7 @@ func TestDisableKeepAlivesGivesEachRequestItsConnection(t *testing.T) {
 		once := greeted(func(s *peer.Server) {
 			h := s.WantHeaders("the request arrives")
 			s.Send(answer(h.Stream, "200"))
-			s.Ignore = func(v fmt.Stringer) bool { _, ok := v.(frame.GoAway); return ok }
+			s.Ignore = besides[frame.GoAway]
 			s.WantClose("the connection is closed after its request")
 		})
 		tr, n := scripted(t, &h2http.Transport{DisableKeepAlives: true}, once, once, once)

@@ -29,6 +29,7 @@ func TestB17StreamsAboveTheLastAreSentAgainWhateverTheMethod(t *testing.T) {
 				s.Body(post.Stream)
 				s.Send(frame.GoAway{LastStream: 1})
 				s.Send(head(1, "200"), lastData(1, "one"))
+				s.Ignore = besides[frame.GoAway]
 				s.WantClose("a drained connection is closed")
 			}),
 			greeted(func(s *peer.Server) {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -34,10 +33,7 @@ func TestB24AnEarlyCompleteAnswerIsDelivered(t *testing.T) {
 						}
 					}
 					<-stopped
-					s.Ignore = func(v fmt.Stringer) bool {
-						_, isData := v.(frame.Data)
-						return isData || peer.IgnoreWindowUpdates(v)
-					}
+					s.Ignore = besides[frame.Data]
 					s.Send(frame.Ping{Data: [8]byte{1}})
 					s.Want("no RST_STREAM goes back", frame.Ping{Ack: true, Data: [8]byte{1}})
 				}))
