@@ -49,9 +49,12 @@ var places = []place{
 	}},
 	{name: "server silent from the start", script: untilClosed},
 	{name: "waiting for the head", script: greeted(func(s *peer.Server) { untilClosed(s) })},
-	{name: "waiting for 100", script: greeted(func(s *peer.Server) { untilClosed(s) }), body: func() io.Reader { return blocked() }},
-	{name: "waiting for the send window", script: greeted(func(s *peer.Server) { untilClosed(s) }), body: func() io.Reader { return endless{} }},
-	{name: "reading the request body", script: greeted(func(s *peer.Server) { untilClosed(s) }), body: func() io.Reader { return blocked() }},
+	{name: "waiting for 100", script: greeted(func(s *peer.Server) { untilClosed(s) }),
+		body: func() io.Reader { return blocked() }},
+	{name: "waiting for the send window", script: greeted(func(s *peer.Server) { untilClosed(s) }),
+		body: func() io.Reader { return endless{} }},
+	{name: "reading the request body", script: greeted(func(s *peer.Server) { untilClosed(s) }),
+		body: func() io.Reader { return blocked() }},
 	{name: "reading the response body", read: true, script: greeted(func(s *peer.Server) {
 		h := s.WantHeaders("the request arrives")
 		s.Send(head(h.Stream, "200"))

@@ -43,7 +43,8 @@ func TestRequestsToOneHostShareOneConnectionAndOneDial(t *testing.T) {
 			return dial(ctx, network, addr)
 		}
 		results := make(chan string, 10)
-		for _, url := range []string{"http://a.example/", "http://A.example/", "http://a.example:80/", "http://a.example:/"} {
+		for _, url := range []string{"http://a.example/", "http://A.example/", "http://a.example:80/",
+			"http://a.example:/"} {
 			go func() { results <- get(t, tr, url) }()
 		}
 		for range 4 {
@@ -104,7 +105,8 @@ func TestADialThatNobodyWaitsForIsCancelledAndTheNextRequestDialsAnew(t *testing
 		}
 		ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), slowKey{}, true), time.Second)
 		defer cancel()
-		if got := exchange(tr, newRequest(t, "GET", "http://a.example/", nil).WithContext(ctx)); got != "context deadline exceeded" {
+		if got := exchange(tr,
+			newRequest(t, "GET", "http://a.example/", nil).WithContext(ctx)); got != "context deadline exceeded" {
 			t.Error(got)
 		}
 		if got := get(t, tr, "http://a.example/"); got != "200 OK" || n.dialed() != 1 {
@@ -234,11 +236,13 @@ func TestThePrefaceTellsWhatIsConfigured(t *testing.T) {
 		want []frame.Setting
 	}{
 		{"default", &h2http.Transport{Flow: plain}, []frame.Setting{push,
-			id(frame.SettingMaxFrameSize, h2http.DefaultMaxReadFrameSize), id(frame.SettingMaxHeaderListSize, 256<<10)}},
+			id(frame.SettingMaxFrameSize, h2http.DefaultMaxReadFrameSize), id(frame.SettingMaxHeaderListSize,
+				256<<10)}},
 		{"all off", &h2http.Transport{Flow: plain, MaxReadFrameSize: -1, MaxHeaderListSize: -1}, []frame.Setting{push}},
 		{"own values", &h2http.Transport{Flow: plain, MaxReadFrameSize: 20000, MaxResponseHeaderBytes: 1 << 20,
 			AdvertiseMaxConcurrentStreams: 7, MaxConcurrentStreams: 9}, []frame.Setting{push,
-			id(frame.SettingMaxConcurrentStreams, 7), id(frame.SettingMaxFrameSize, 20000), id(frame.SettingMaxHeaderListSize, 1<<20)}},
+			id(frame.SettingMaxConcurrentStreams, 7), id(frame.SettingMaxFrameSize,
+				20000), id(frame.SettingMaxHeaderListSize, 1<<20)}},
 		{"HTTP2Config", &h2http.Transport{MaxReadFrameSize: -1, MaxHeaderListSize: -1, HTTP2: &http.HTTP2Config{
 			MaxDecoderHeaderTableSize: 8192, MaxReceiveBufferPerStream: 100000, MaxReceiveBufferPerConnection: 1 << 20,
 		}}, []frame.Setting{id(frame.SettingHeaderTableSize, 8192), push, id(frame.SettingInitialWindowSize, 100000)}},

@@ -32,7 +32,9 @@ type message struct {
 // maxKeptFields bounds the memory that one odd request leaves behind.
 const maxKeptFields = 64
 
-var messages = sync.Pool{New: func() any { return &message{Request: h2flow.Request{Header: make([]h2flow.Field, 0, 16)}} }}
+var messages = sync.Pool{New: func() any {
+	return &message{Request: h2flow.Request{Header: make([]h2flow.Field, 0, 16)}}
+}}
 
 // newMessage checks req and maps it. What is wrong is a *RequestError, before anything is sent.
 func (t *Transport) newMessage(req *http.Request) (*message, error) {

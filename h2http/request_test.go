@@ -45,31 +45,33 @@ func sentFields(t *testing.T, tr *h2http.Transport, req *http.Request) []string 
 func TestB36FieldsOfHTTP1ConnectionsNeverReachTheWire(t *testing.T) {
 	basic := []string{":authority: a.example", ":method: GET", ":path: /", ":scheme: http", "accept-encoding: gzip"}
 	agent := "user-agent: h2flow/1"
+	plain := append(slices.Clone(basic), agent)
 	tests := []struct {
 		name   string
 		change func(r *http.Request)
 		want   []string
 	}{
-		{"nothing special", func(*http.Request) {}, append(slices.Clone(basic), agent)},
-		{"empty method", func(r *http.Request) { r.Method = "" }, append(slices.Clone(basic), agent)},
+		{"nothing special", func(*http.Request) {}, plain},
+		{"empty method", func(r *http.Request) { r.Method = "" }, plain},
 		{"connection fields that mean nothing", func(r *http.Request) {
 			r.Header = http.Header{
 				"Connection": {"keep-alive"}, "Keep-Alive": {"timeout=5"}, "Proxy-Connection": {"keep-alive"},
 				"Transfer-Encoding": {"chunked"}, "Http2-Settings": {"AAMAAABk"}, "Content-Length": {"99"},
 			}
-		}, append(slices.Clone(basic), agent)},
-		{"Connection: close", func(r *http.Request) { r.Header.Set("Connection", "close") }, append(slices.Clone(basic), agent)},
+		}, plain},
+		{"Connection: close", func(r *http.Request) { r.Header.Set("Connection", "close") }, plain},
 		{"Host differs from the URL", func(r *http.Request) {
 			r.Host = "B.example:8080"
 			r.Header["Host"] = []string{"c.example"}
 		}, append([]string{":authority: B.example:8080"}, append(slices.Clone(basic[1:]), agent)...)},
-		{"userinfo", func(r *http.Request) { r.URL.User = url.UserPassword("me", "secret") }, append(slices.Clone(basic), agent)},
+		{"userinfo", func(r *http.Request) { r.URL.User = url.UserPassword("me", "secret") }, plain},
 		{"TE", func(r *http.Request) { r.Header["Te"] = []string{"gzip, Trailers;q=1", "trailers"} },
 			append(slices.Clone(basic), "te: trailers", agent)},
-		{"TE without trailers", func(r *http.Request) { r.Header["Te"] = []string{"gzip"} }, append(slices.Clone(basic), agent)},
+		{"TE without trailers", func(r *http.Request) { r.Header["Te"] = []string{"gzip"} }, plain},
 		{"cookies", func(r *http.Request) { r.Header["Cookie"] = []string{"a=1; b=2", "c=3;"} },
 			append(slices.Clone(basic), "cookie: a=1", "cookie: b=2", "cookie: c=3", agent)},
-		{"names in mixed case, spaces around values", func(r *http.Request) { r.Header["x-MIXED"] = []string{" v\t", "w"} },
+		{"names in mixed case, spaces around values",
+			func(r *http.Request) { r.Header["x-MIXED"] = []string{" v\t", "w"} },
 			append(slices.Clone(basic), agent, "x-mixed: v", "x-mixed: w")},
 		{"own agent and encoding, whatever the spelling", func(r *http.Request) {
 			r.Header["user-agent"] = []string{"me", "ignored"}
@@ -79,7 +81,8 @@ func TestB36FieldsOfHTTP1ConnectionsNeverReachTheWire(t *testing.T) {
 		{"a range is not compressed", func(r *http.Request) { r.Header.Set("Range", "bytes=0-1") },
 			append(slices.Clone(basic[:4]), "range: bytes=0-1", agent)},
 		{"path and query", func(r *http.Request) { r.URL.Path, r.URL.RawQuery = "/a b/ü", "q=1&r=%20" },
-			append(append(slices.Clone(basic[:2]), ":path: /a%20b/%C3%BC?q=1&r=%20"), append(slices.Clone(basic[3:]), agent)...)},
+			append(append(slices.Clone(basic[:2]), ":path: /a%20b/%C3%BC?q=1&r=%20"),
+				append(slices.Clone(basic[3:]), agent)...)},
 		{"asterisk", func(r *http.Request) { r.Method, r.URL.Path = "OPTIONS", "*" },
 			[]string{basic[0], ":method: OPTIONS", ":path: *", basic[3], basic[4], agent}},
 		{"POST without a body", func(r *http.Request) { r.Method = "POST" },
@@ -164,23 +167,27 @@ func TestB36InvalidRequestsAreRefusedBeforeAnythingIsSent(t *testing.T) {
 		{"field name outside ASCII", func(r *http.Request) { r.Header["X-Ü"] = []string{"1"} }, "X-Ü"},
 		{"value with CR LF", func(r *http.Request) { r.Header["X"] = []string{"1\r\nY: 2"} }, "value of field x"},
 		{"value with NUL", func(r *http.Request) { r.Header["X"] = []string{"ok", "1\x00"} }, "value of field x"},
-		{"value of a field that is dropped", func(r *http.Request) { r.Header["Host"] = []string{"a\n"} }, "value of field host"},
+		{"value of a field that is dropped", func(r *http.Request) { r.Header["Host"] = []string{"a\n"} },
+			"value of field host"},
 		{"Upgrade", func(r *http.Request) { r.Header["Upgrade"] = []string{"websocket"} }, "upgrade"},
 		{"Connection names a field", func(r *http.Request) {
 			r.Header["Connection"] = []string{"keep-alive, X"}
 			r.Header["X"] = []string{"1"}
 		}, "connection"},
-		{"Transfer-Encoding", func(r *http.Request) { r.Header["Transfer-Encoding"] = []string{"gzip, chunked"} }, "transfer-encoding"},
+		{"Transfer-Encoding", func(r *http.Request) { r.Header["Transfer-Encoding"] = []string{"gzip, chunked"} },
+			"transfer-encoding"},
 		{"trailer name", func(r *http.Request) { r.Trailer = http.Header{"X Y": nil} }, "trailer"},
-		{"trailer that frames the message", func(r *http.Request) { r.Trailer = http.Header{"Content-Length": nil} }, "trailer"},
+		{"trailer that frames the message", func(r *http.Request) { r.Trailer = http.Header{"Content-Length": nil} },
+			"trailer"},
 		{"length without a body", func(r *http.Request) { r.Body, r.ContentLength = nil, 3 }, "without a Body"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tr := &h2http.Transport{AllowHTTP: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
-				t.Error("a connection is made")
-				return nil, errors.New("no")
-			}}
+			tr := &h2http.Transport{AllowHTTP: true,
+				DialContext: func(context.Context, string, string) (net.Conn, error) {
+					t.Error("a connection is made")
+					return nil, errors.New("no")
+				}}
 			body := watch("body")
 			req := newRequest(t, "POST", "http://a.example/", body)
 			tt.change(req)

@@ -77,8 +77,12 @@ func TestB17WhatMayHaveBeenProcessedIsNotSentAgain(t *testing.T) {
 		"GOAWAY that includes it, then close": func(s *peer.Server) {
 			s.Send(frame.GoAway{LastStream: 1, Code: frame.InternalError})
 		},
-		"close":                  func(s *peer.Server) {},
-		"RST_STREAM with a code": func(s *peer.Server) { s.Send(frame.RSTStream{Stream: 1, Code: frame.InternalError}); untilClosed(s) },
+		"close": func(s *peer.Server) {},
+		"RST_STREAM with a code": func(s *peer.Server) {
+			s.Send(frame.RSTStream{Stream: 1,
+				Code: frame.InternalError})
+			untilClosed(s)
+		},
 		"RST_STREAM after a head": func(s *peer.Server) {
 			s.Send(head(1, "200"), frame.RSTStream{Stream: 1, Code: frame.RefusedStream})
 			untilClosed(s)
@@ -193,7 +197,8 @@ func TestB19AGracefulGoAwayDrains(t *testing.T) {
 				s.WantHeaders("the second request arrives")
 				s.Send(frame.GoAway{LastStream: frame.MaxStreamID})
 				<-finish
-				s.Send(frame.GoAway{LastStream: 3}, head(1, "200"), lastData(1, "one"), head(3, "200"), lastData(3, "three"))
+				s.Send(frame.GoAway{LastStream: 3}, head(1, "200"), lastData(1, "one"), head(3, "200"),
+					lastData(3, "three"))
 				s.Ignore = func(v fmt.Stringer) bool {
 					g, ok := v.(frame.GoAway)
 					if ok && g.LastStream != 0 {
@@ -252,7 +257,8 @@ func TestB20RetriesAreBounded(t *testing.T) {
 			defer func() { recover() }() // the client leaves before the tenth
 			refuse(s)
 		}}, 1, 100 * time.Millisecond, frame.RefusedStream},
-		{"every connection is told to calm down", []func(*peer.Server){calm, calm, calm, calm, calm, calm}, 4, 3 * time.Second, frame.EnhanceYourCalm},
+		{"every connection is told to calm down", []func(*peer.Server){calm, calm, calm, calm, calm, calm}, 4,
+			3 * time.Second, frame.EnhanceYourCalm},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

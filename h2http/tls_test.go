@@ -79,11 +79,13 @@ func TestB57OnlyAServerThatAgreedIsSpokenTo(t *testing.T) {
 				return own, nil
 			}
 		}, func(err error) bool { return errors.Is(err, h2flow.ErrProtocolNotNegotiated) }},
-		{"the server knows http/1.1 alone", func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }, func(err error) bool { return err != nil }},
+		{"the server knows http/1.1 alone", func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} },
+			func(err error) bool { return err != nil }},
 		{"no ALPN at all", func(c *tls.Config) { c.NextProtos = nil }, func(err error) bool {
 			return errors.Is(err, h2flow.ErrProtocolNotNegotiated)
 		}},
-		{"TLS 1.1", func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS11, tls.VersionTLS11 }, func(err error) bool { return err != nil }},
+		{"TLS 1.1", func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS11, tls.VersionTLS11 },
+			func(err error) bool { return err != nil }},
 		{"a prohibited cipher suite", prohibited, func(err error) bool {
 			return err != nil && strings.Contains(err.Error(), "INADEQUATE_SECURITY")
 		}},
@@ -124,7 +126,8 @@ func TestB57AProhibitedCipherSuiteMayBePermitted(t *testing.T) {
 	srv.Config.HTTP2 = &http.HTTP2Config{PermitProhibitedCipherSuites: true}
 	srv.StartTLS()
 	defer srv.Close()
-	tr := &h2http.Transport{TLSClientConfig: trusting(srv), HTTP2: &http.HTTP2Config{PermitProhibitedCipherSuites: true}}
+	tr := &h2http.Transport{TLSClientConfig: trusting(srv),
+		HTTP2: &http.HTTP2Config{PermitProhibitedCipherSuites: true}}
 	defer tr.CloseIdleConnections()
 	if got := get(t, tr, srv.URL); got != "200 OK" {
 		t.Error(got)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"example.com/h2flow/h2http"
 	"github.com/google/go-cmp/cmp"
@@ -80,15 +81,19 @@ func TestTraceHooksComeInOrder(t *testing.T) {
 		if body != nil {
 			req.Header.Set("Expect", "100-continue")
 		}
-		if got := exchange(tr, req.WithContext(httptrace.WithClientTrace(t.Context(), r.trace()))); !strings.HasPrefix(got, "200 OK") {
+		if got := exchange(tr,
+			req.WithContext(httptrace.WithClientTrace(t.Context(), r.trace()))); !strings.HasPrefix(got, "200 OK") {
 			t.Error(got)
 		}
 	}
-	fields := []string{"WroteHeaderField :authority", "WroteHeaderField :method", "WroteHeaderField :path", "WroteHeaderField :scheme"}
+	fields := []string{"WroteHeaderField :authority", "WroteHeaderField :method", "WroteHeaderField :path",
+		"WroteHeaderField :scheme"}
 
 	do(nil)
-	want := append([]string{"GetConn", "ConnectStart", "ConnectDone", "TLSHandshakeStart", "TLSHandshakeDone", "GotConn"}, fields...)
-	want = append(want, "WroteHeaderField accept-encoding", "WroteHeaderField user-agent", "WroteHeaderField content-length",
+	want := append([]string{"GetConn", "ConnectStart", "ConnectDone", "TLSHandshakeStart", "TLSHandshakeDone",
+		"GotConn"}, fields...)
+	want = append(want, "WroteHeaderField accept-encoding", "WroteHeaderField user-agent",
+		"WroteHeaderField content-length",
 		"WroteHeaders", "WroteRequest", "GotFirstResponseByte")
 	if diff := cmp.Diff(want, r.taken()); diff != "" {
 		t.Errorf("first request (-want +got):\n%s", diff)
@@ -105,7 +110,8 @@ func TestTraceHooksComeInOrder(t *testing.T) {
 	// The upload and the reading of the response are concurrent: only the order of each is known.
 	rest := slices.Clone(got[min(len(want), len(got)):])
 	slices.Sort(rest)
-	if diff := cmp.Diff([]string{"Got100Continue", "Got1xxResponse", "GotFirstResponseByte", "Wait100Continue", "WroteRequest"}, rest); diff != "" {
+	if diff := cmp.Diff([]string{"Got100Continue", "Got1xxResponse", "GotFirstResponseByte", "Wait100Continue",
+		"WroteRequest"}, rest); diff != "" {
 		t.Errorf("second request, after its head (-want +got):\n%s", diff)
 	}
 }
@@ -125,6 +131,7 @@ func testTraceOfSharedDial(t *testing.T) {
 	<-slow.started
 	second := make(chan string, 1)
 	go func() { second <- get(t, tr, "http://a.example/") }()
+	synctest.Wait() // it shares the dial
 	cancel()
 	if got := <-first; got != "context canceled" {
 		t.Error(got)

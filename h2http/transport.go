@@ -110,9 +110,9 @@ type Transport struct {
 
 	// HTTP2 is accepted as http.Transport has it, so that code moves over unchanged. A field of the Transport that is
 	// set counts more than the field here that means the same. MaxReceiveBufferPerConnection and
-	// MaxReceiveBufferPerStream are constant windows (see Flow, whose warning applies), SendPingTimeout is PingInterval,
-	// WriteByteTimeout is WriteTimeout; StrictMaxConcurrentRequests waits for a stream to end where otherwise another
-	// connection would be opened. MaxConcurrentStreams concerns servers and is not used.
+	// MaxReceiveBufferPerStream are constant windows (see Flow, whose warning applies), SendPingTimeout is
+	// PingInterval, WriteByteTimeout is WriteTimeout; StrictMaxConcurrentRequests waits for a stream to end where
+	// otherwise another connection would be opened. MaxConcurrentStreams concerns servers and is not used.
 	HTTP2 *http.HTTP2Config
 
 	// OnFrame, if not nil, is told of every frame sent or received, on any connection, from several goroutines. What
