@@ -186,7 +186,7 @@ func listen(t *testing.T) net.Listener {
 	return l
 }
 
-// rawTLS is a TLS server for one connection, and a configuration that trusts it.
+// rawTLS is a TLS server that serves one connection after the other, and a configuration that trusts it.
 func rawTLS(t *testing.T, setup func(*tls.Config), serve func(net.Conn)) (addr string, client *tls.Config) {
 	t.Helper()
 	srv := httptest.NewUnstartedServer(nil)
@@ -197,15 +197,17 @@ func rawTLS(t *testing.T, setup func(*tls.Config), serve func(net.Conn)) (addr s
 	setup(cfg)
 	l := listen(t)
 	done := make(chan struct{})
-	t.Cleanup(func() { <-done })
+	t.Cleanup(func() { l.Close(); <-done })
 	go func() {
 		defer close(done)
-		nc, err := l.Accept()
-		if err != nil {
-			return
+		for {
+			nc, err := l.Accept()
+			if err != nil {
+				return
+			}
+			serve(tls.Server(nc, cfg))
+			nc.Close()
 		}
-		defer nc.Close()
-		serve(tls.Server(nc, cfg))
 	}()
 	return l.Addr().String(), trusting(srv)
 }
