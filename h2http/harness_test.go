@@ -128,11 +128,17 @@ func answer(id frame.StreamID, status string, more ...string) peer.Headers {
 }
 
 func data(id frame.StreamID, text string) frame.Data {
-	return frame.Data{Stream: id, Data: []byte(text)}
+	d := frame.Data{Stream: id}
+	if text != "" { // as the peer gives back what has no content
+		d.Data = []byte(text)
+	}
+	return d
 }
 
 func lastData(id frame.StreamID, text string) frame.Data {
-	return frame.Data{Stream: id, Data: []byte(text), EndStream: true}
+	d := data(id, text)
+	d.EndStream = true
+	return d
 }
 
 // value is the value of a field, or "(none)".
