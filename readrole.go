@@ -1,9 +1,6 @@
 package h2flow
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // readRole decides who reads the transport. It is the state and the transitions alone; reader.go carries them out.
 //
@@ -35,7 +32,7 @@ type readRole struct {
 	wanted  bool    // somebody was parked when Read returned
 	offered bool    // a waiter was woken to take it and has not run since
 	armed   bool    // the timer runs
-	parked  []*waiter
+	parked  waiters
 	freed   time.Time // when it was last left
 }
 
@@ -44,6 +41,7 @@ type waiter struct {
 	ch     chan struct{}
 	parked bool // in readRole.parked
 	space  bool // in writer.space
+	at     int  // where in that list
 	fired  bool // woken since it last began to wait
 	offer  bool // woken to take the role
 }
@@ -72,13 +70,13 @@ func (r *readRole) leave(now time.Time) {
 // park puts w into the list of those who wait without reading.
 func (r *readRole) park(w *waiter) {
 	w.parked = true
-	r.parked = append(r.parked, w)
+	r.parked.add(w)
 }
 
 // unpark takes w out of the list.
 func (r *readRole) unpark(w *waiter) {
 	w.parked = false
-	r.parked = without(r.parked, w)
+	r.parked.remove(w)
 }
 
 // resumed is called by a waiter that was parked when it runs again.
@@ -155,8 +153,19 @@ func (r *readRole) timerFired(now time.Time) (background bool, again time.Durati
 	return true, 0
 }
 
-// without takes w, which is in it, out of list.
-func without(list []*waiter, w *waiter) []*waiter {
-	i := slices.Index(list, w)
-	return slices.Delete(list, i, i+1)
+// waiters is a list that is left as easily as it is joined, however many wait; so it keeps no order.
+type waiters []*waiter
+
+func (l *waiters) add(w *waiter) {
+	w.at = len(*l)
+	*l = append(*l, w)
+}
+
+// remove takes w out, which is in the list.
+func (l *waiters) remove(w *waiter) {
+	last := len(*l) - 1
+	moved := (*l)[last]
+	(*l)[w.at], moved.at = moved, w.at
+	(*l)[last] = nil
+	*l = (*l)[:last]
 }
