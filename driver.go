@@ -98,7 +98,7 @@ type writer struct {
 	failed bool
 	buf    []byte // packed, to be written next
 	spare  []byte // the other buffer, while it is not being written
-	space  waiters
+	space  []*waiter
 }
 
 // startWriter starts the writing goroutine if there is something to send and none is running.
@@ -114,7 +114,7 @@ func (c *ClientConn) startWriter() {
 // awaitSpace waits until the buffer was taken, or w is woken for another reason.
 func (c *ClientConn) awaitSpace(w *waiter) {
 	w.fired, w.space = false, true
-	c.writer.space.add(w)
+	c.writer.space = append(c.writer.space, w)
 	c.sleep(w)
 }
 

@@ -81,7 +81,7 @@ func (c *ClientConn) wake(w *waiter) {
 		c.reader.role.unpark(w)
 		w.ch <- struct{}{}
 	case w.space:
-		c.writer.space.remove(w)
+		c.writer.space = without(c.writer.space, w)
 		w.space = false
 		w.ch <- struct{}{}
 	case c.reader.role.holder == w:

@@ -1,6 +1,9 @@
 package h2flow
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // readRole decides who reads the transport. It is the state and the transitions alone; reader.go carries them out.
 //
@@ -32,7 +35,7 @@ type readRole struct {
 	wanted  bool    // somebody was parked when Read returned
 	offered bool    // a waiter was woken to take it and has not run since
 	armed   bool    // the timer runs
-	parked  waiters
+	parked  []*waiter
 	freed   time.Time // when it was last left
 }
 
@@ -41,7 +44,6 @@ type waiter struct {
 	ch     chan struct{}
 	parked bool // in readRole.parked
 	space  bool // in writer.space
-	at     int  // where in that list
 	fired  bool // woken since it last began to wait
 	offer  bool // woken to take the role
 }
@@ -70,13 +72,13 @@ func (r *readRole) leave(now time.Time) {
 // park puts w into the list of those who wait without reading.
 func (r *readRole) park(w *waiter) {
 	w.parked = true
-	r.parked.add(w)
+	r.parked = append(r.parked, w)
 }
 
 // unpark takes w out of the list.
 func (r *readRole) unpark(w *waiter) {
 	w.parked = false
-	r.parked.remove(w)
+	r.parked = without(r.parked, w)
 }
 
 // resumed is called by a waiter that was parked when it runs again.
@@ -153,19 +155,8 @@ func (r *readRole) timerFired(now time.Time) (background bool, again time.Durati
 	return true, 0
 }
 
-// waiters is a list that is left as easily as it is joined, however many wait; so it keeps no order.
-type waiters []*waiter
-
-func (l *waiters) add(w *waiter) {
-	w.at = len(*l)
-	*l = append(*l, w)
-}
-
-// remove takes w out, which is in the list.
-func (l *waiters) remove(w *waiter) {
-	last := len(*l) - 1
-	moved := (*l)[last]
-	(*l)[w.at], moved.at = moved, w.at
-	(*l)[last] = nil
-	*l = (*l)[:last]
+// without takes w, which is in it, out of list.
+func without(list []*waiter, w *waiter) []*waiter {
+	i := slices.Index(list, w)
+	return slices.Delete(list, i, i+1)
 }

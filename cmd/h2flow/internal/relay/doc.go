@@ -16,7 +16,7 @@
 //	conn, err := net.Dial("tcp", r.Addr())
 //
 // Invariants: octets leave in the order in which they came, none is lost or changed; over any span the link passes no
-// more than Rate allows, and exactly that while the queue is not empty; an octet never arrives earlier than a quarter of a
+// more than Rate allows, and exactly that while the queue is not empty; no octet arrives earlier than a quarter of a
 // millisecond before its time. Setting up a connection costs one round trip, as the TCP handshake would: the accepting
 // kernel has already answered, so what the client says first is held back by that time.
 //

@@ -102,7 +102,8 @@ func (q *queue) next() (due time.Time, ok bool) {
 	return q.segments[0].due, true
 }
 
-// ready returns the octets due at now, up to the end of the ring; last says that the end itself is due and nothing is left.
+// ready returns the octets due at now, up to the end of the ring; last says that the end itself is due and nothing is
+// left.
 func (q *queue) ready(now time.Time) (p []byte, last bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -30,7 +30,8 @@ func (a *fdAlarm) sleepUntil(t time.Time) bool {
 		return false
 	}
 	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(int64(d))}
-	if cerr := conn.Control(func(fd uintptr) { err = unix.TimerfdSettime(int(fd), 0, &spec, nil) }); cerr != nil || err != nil {
+	set := func(fd uintptr) { err = unix.TimerfdSettime(int(fd), 0, &spec, nil) }
+	if closed := conn.Control(set); closed != nil || err != nil {
 		return false
 	}
 	var expirations [8]byte
