@@ -35,6 +35,8 @@ type ClientConn struct {
 	err     error // why; nil after a graceful end
 	goAway  error // the peer's GOAWAY
 
+	strategyOver func() // to be called when the connection is over
+
 	done chan struct{} // closed when the connection is over and its transport is closed
 }
 
@@ -60,7 +62,9 @@ func NewClientConn(nc net.Conn, cfg *Config) (*ClientConn, error) {
 		done:    make(chan struct{}),
 	}
 	c.cfg.ReadBufferSize, c.cfg.WriteBufferSize = bufferSize(cfg.ReadBufferSize), bufferSize(cfg.WriteBufferSize)
-	c.core = conn.New(time.Now(), cfg.coreConfig())
+	strategy, over := cfg.newStrategy()
+	c.strategyOver = over
+	c.core = conn.New(time.Now(), cfg.coreConfig(strategy))
 	c.reader.init(nc, cfg.Reader, &c.mu)
 	c.mu.Lock()
 	c.unlock()

@@ -35,6 +35,10 @@ type Config struct {
 	// allows it. A strategy that grows both windows ahead of need is the answer.
 	Flow flow.Config
 
+	// Budget, if not nil, bounds the memory that all connections which share it may promise to their peers together,
+	// whatever their strategies want. A strategy's own bound is one for each connection.
+	Budget *Budget
+
 	// ReadBufferSize is the size of the buffer for reading from the transport, in octets. Zero means 64 KiB. Larger
 	// ones save system calls on fast paths.
 	ReadBufferSize int
@@ -147,14 +151,24 @@ func timeoutOr(d, def time.Duration) time.Duration {
 	return d
 }
 
+// newStrategy makes the strategy of one connection. The function is to be called when the connection is over.
+func (cfg *Config) newStrategy() (s flow.Strategy, over func()) {
+	s = cfg.flowConfig().New()
+	if cfg.Budget == nil {
+		return s, func() {}
+	}
+	b := &budgeted{Strategy: s, budget: cfg.Budget}
+	return b, b.close
+}
+
 // coreConfig is what package conn needs of cfg, for one connection.
-func (cfg *Config) coreConfig() conn.Config {
+func (cfg *Config) coreConfig(s flow.Strategy) conn.Config {
 	tableCap := uint32(initialHeaderTableSize)
 	if cfg.MaxEncoderTableSize != 0 {
 		tableCap = uint32(min(max(cfg.MaxEncoderTableSize, 0), 1<<31-1))
 	}
 	return conn.Config{
-		Strategy:                      cfg.flowConfig().New(),
+		Strategy:                      s,
 		Encoder:                       NewFieldEncoder(tableCap),
 		Decoder:                       NewFieldDecoder(),
 		MaxReadFrameSize:              cfg.MaxReadFrameSize,

@@ -52,6 +52,7 @@ func (c *ClientConn) end(e *conn.Error) {
 		c.wake(&w.waiter)
 	}
 	c.wakeSpace()
+	c.strategyOver()
 	c.kick()
 	if c.core.Done() && c.writer.active {
 		go c.nc.Close() // the transport failed: a write in progress has no sense any more
