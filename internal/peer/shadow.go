@@ -126,7 +126,7 @@ func (s *Shadow) RecvWindow(id frame.StreamID) int64 {
 func (s *Shadow) OpenStreams() int {
 	n := 0
 	for _, st := range s.streams {
-		if !st.closed() {
+		if !st.closed() && !st.promised {
 			n++
 		}
 	}

@@ -60,6 +60,11 @@ func (s *Shadow) serverFrame(h frame.Header, payload []byte) {
 		if !f.Ack {
 			s.pings = append(s.pings, pendingPing{s.sent, f.Data})
 		}
+	case frame.PushPromise:
+		// The client may refuse what was promised. RFC 9113, Section 6.6.
+		if s.streams[f.Promised] == nil {
+			s.streams[f.Promised] = &shadowStream{recv: s.recvInitial, promised: true, clientEnded: true}
+		}
 	case frame.GoAway:
 		s.goAway = s.sent
 	}

@@ -6,6 +6,7 @@ import "example.com/h2flow/frame"
 type shadowStream struct {
 	send, recv int64 // windows of the client, in octets
 
+	promised    bool // reserved by PUSH_PROMISE, which does not count as open
 	clientEnded bool // END_STREAM sent
 	clientReset bool
 	serverEnded int // number of the frame with END_STREAM; 0: none
