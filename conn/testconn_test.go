@@ -294,7 +294,7 @@ func (tc *testConn) check() {
 func (tc *testConn) readAll() {
 	tc.t.Helper()
 	for _, ev := range tc.sides[0].events {
-		if len(ev.Data) > 0 {
+		if ev.Kind == conn.Data && len(ev.Data) > 0 {
 			tc.consume(ev.Stream, len(ev.Data))
 		}
 	}
