@@ -62,6 +62,11 @@ type setup struct {
 	codec    peer.Codec
 }
 
+// plainConfig is a configuration with plain field codecs.
+func plainConfig(s flow.Strategy) conn.Config {
+	return conn.Config{Strategy: s, Encoder: &plainfields.Encoder{}, Decoder: &plainfields.Decoder{}}
+}
+
 // withConfig changes the configuration, but for Strategy, Encoder and Decoder.
 func withConfig(change func(*conn.Config)) option { return func(s *setup) { change(&s.config) } }
 
