@@ -2,6 +2,9 @@ module example.com/h2flow/interop
 
 go 1.26.0
 
-require example.com/h2flow v0.0.0
+require (
+	example.com/h2flow v0.0.0
+	github.com/google/go-cmp v0.7.0
+)
 
 replace example.com/h2flow => ..

@@ -1,0 +1,140 @@
+package interop
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"testing"
+
+	"example.com/h2flow"
+	"example.com/h2flow/flow"
+	"example.com/h2flow/h2http"
+)
+
+// A client is a way of making requests, all on one connection.
+type client struct {
+	name string
+	// ours says that it takes a flow.Config.
+	ours bool
+	dial func(t *testing.T, to target, config flow.Config) transfer
+}
+
+// A target is one address of a server under test.
+type target struct {
+	scheme string // "http" or "https"
+	addr   string
+	trust  *tls.Config
+}
+
+// A transfer sends one request, hands the response body to read, and gives up what read leaves. A request with a nil
+// body is a GET, any other a POST of size octets. It fails unless the status is 200 and the protocol HTTP/2. Transfers
+// of one client may overlap.
+type transfer func(ctx context.Context, path string, body io.Reader, size int64, read func(io.Reader) error) error
+
+var clients = []client{
+	{name: "net-http", dial: dialNetHTTP},
+	{name: "h2http", ours: true, dial: dialH2HTTP},
+	{name: "h2flow", ours: true, dial: dialStreams},
+}
+
+// method is what a transfer with that body is.
+func method(body io.Reader) string {
+	if body == nil {
+		return http.MethodGet
+	}
+	return http.MethodPost
+}
+
+// dialNetHTTP is the control: Go's own client.
+func dialNetHTTP(t *testing.T, to target, _ flow.Config) transfer {
+	transport := &http.Transport{TLSClientConfig: to.trust.Clone(), Protocols: new(http.Protocols)}
+	transport.Protocols.SetHTTP2(true)
+	transport.Protocols.SetUnencryptedHTTP2(true)
+	t.Cleanup(transport.CloseIdleConnections)
+	return roundTrip(transport, to)
+}
+
+// dialH2HTTP is h2http.Transport.
+func dialH2HTTP(t *testing.T, to target, config flow.Config) transfer {
+	transport := &h2http.Transport{Flow: config, TLSClientConfig: to.trust, AllowHTTP: true, MaxConnsPerHost: 1}
+	t.Cleanup(transport.CloseIdleConnections)
+	return roundTrip(transport, to)
+}
+
+// roundTrip makes transfers through any http.RoundTripper.
+func roundTrip(transport http.RoundTripper, to target) transfer {
+	return func(ctx context.Context, path string, body io.Reader, size int64, read func(io.Reader) error) error {
+		req, err := http.NewRequestWithContext(ctx, method(body), to.scheme+"://"+to.addr+path, body)
+		if err != nil {
+			return err
+		}
+		req.ContentLength = size
+		resp, err := transport.RoundTrip(req)
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode != http.StatusOK || resp.Proto != "HTTP/2.0" {
+			return fmt.Errorf("%s %s, want HTTP/2.0 200", resp.Proto, resp.Status)
+		}
+		return read(resp.Body)
+	}
+}
+
+// dialStreams is the low-level API, without net/http.
+func dialStreams(t *testing.T, to target, config flow.Config) transfer {
+	dial := h2flow.DialCleartext
+	if to.scheme == "https" {
+		dial = h2flow.Dial
+	}
+	c, err := dial(t.Context(), to.addr, &h2flow.Config{Flow: config, TLSConfig: to.trust})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return func(ctx context.Context, path string, body io.Reader, size int64, read func(io.Reader) error) error {
+		s, err := c.OpenStream(ctx, streamRequest(to, path, body, size))
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		if body != nil {
+			if _, err := s.ReadFrom(body); err != nil {
+				return err
+			}
+			if err := s.CloseWrite(); err != nil {
+				return err
+			}
+		}
+		for {
+			head, err := s.ReadHead()
+			switch {
+			case err != nil:
+				return err
+			case head.Interim():
+				continue
+			case head.Status != http.StatusOK:
+				return fmt.Errorf("status %d, want 200", head.Status)
+			}
+			return read(s)
+		}
+	}
+}
+
+// streamRequest is the request of one transfer.
+func streamRequest(to target, path string, body io.Reader, size int64) *h2flow.Request {
+	req := &h2flow.Request{
+		Method:    method(body),
+		Scheme:    to.scheme,
+		Authority: to.addr,
+		Path:      path,
+		EndStream: body == nil,
+	}
+	if body != nil {
+		req.Header = []h2flow.Field{{Name: "content-length", Value: strconv.FormatInt(size, 10)}}
+	}
+	return req
+}
