@@ -7,4 +7,6 @@ require (
 	github.com/google/go-cmp v0.7.0
 )
 
+require golang.org/x/net v0.62.0 // indirect
+
 replace example.com/h2flow => ..
