@@ -250,6 +250,7 @@ func TestRequestCancelIsHonoured(t *testing.T) {
 				}))
 				cancel := make(chan struct{})
 				req := newRequest(t, "GET", "http://a.example/", nil)
+				//lint:ignore SA1019 http.Client still sets it
 				req.Cancel = cancel
 				time.AfterFunc(time.Second, func() { close(cancel) })
 				resp, err := tr.RoundTrip(req)

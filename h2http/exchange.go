@@ -80,6 +80,7 @@ func (x *exchange) run() (*http.Response, error) {
 
 // watchCancel makes the deprecated Request.Cancel end the context. An http.Client with a Timeout sets it.
 func (x *exchange) watchCancel() {
+	//lint:ignore SA1019 deprecated for those who make requests, and still set for those who serve them
 	canceled := x.req.Cancel
 	if canceled == nil {
 		return
