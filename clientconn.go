@@ -249,6 +249,9 @@ type ConnState struct {
 	// SettingsReceived says that the peer's SETTINGS have come, ExtendedConnect that they allow RFC 8441.
 	SettingsReceived bool
 	ExtendedConnect  bool
+	// LastReceived is when octets last arrived. Until some have since the first of the open streams was opened, it is
+	// when that was.
+	LastReceived time.Time
 }
 
 // State returns the present state.
@@ -258,6 +261,6 @@ func (c *ClientConn) State() ConnState {
 	return ConnState{
 		Open: c.core.OpenStreams(), Queued: c.core.QueuedStreams(), MaxConcurrent: c.core.MaxConcurrentStreams(),
 		Available: !c.over && c.core.Available(), SettingsReceived: c.core.SettingsReceived(),
-		ExtendedConnect: c.core.ExtendedConnect(),
+		ExtendedConnect: c.core.ExtendedConnect(), LastReceived: c.core.LastReceived(),
 	}
 }

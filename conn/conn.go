@@ -163,6 +163,10 @@ func (c *Conn) MaxConcurrentStreams() uint32 {
 	return c.peer.maxStreams
 }
 
+// LastReceived is when octets last arrived. Until some have since the first of the open streams was opened, it is when
+// that was.
+func (c *Conn) LastReceived() time.Time { return c.lastRecv }
+
 // SettingsReceived reports whether the peer's first SETTINGS have come.
 func (c *Conn) SettingsReceived() bool { return c.peer.seen }
 

@@ -37,6 +37,7 @@ type exchange struct {
 
 	pc     *poolConn
 	stream *h2flow.ClientStream
+	sent   time.Time // when the head went to the connection
 	up     *upload
 
 	readErr error // what every further Read gives
@@ -117,6 +118,9 @@ func (x *exchange) attempt() error {
 	head, err := x.exchangeHeads()
 	if err != nil {
 		err = x.failure(err)
+		if x.stream != nil && isTimeout(err) {
+			x.pc.timedOut(x.sent)
+		}
 		x.abandon()
 		return err
 	}
@@ -145,6 +149,7 @@ func (x *exchange) exchangeHeads() (h2flow.Head, error) {
 	if x.stream, err = x.pc.cc.OpenStream(x.ctx, &x.msg.Request); err != nil {
 		return h2flow.Head{}, err
 	}
+	x.sent = time.Now()
 	x.traceWroteHeaders()
 	timeout := x.t.ResponseHeaderTimeout
 	if x.msg.EndStream {

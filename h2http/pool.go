@@ -50,6 +50,7 @@ type poolConn struct {
 	idleSince time.Time
 	idleTimer *time.Timer
 	idleArmed bool
+	doubt     doubt
 }
 
 // streamsBeforeSettings is how many streams a server is assumed to allow while its SETTINGS are on their way: what
@@ -149,7 +150,7 @@ func (p *pool) forget(h *host) {
 // opened, the one with the fewest requests, where it waits for its turn. It also takes out connections that accept no
 // streams any more and returns those that nobody uses. The pool's mu is held.
 func (h *host) pick(t *Transport) (best *poolConn, dead []*poolConn) {
-	full := t.strictConcurrency() || t.MaxConnsPerHost > 0 && len(h.conns)+h.dialing >= t.MaxConnsPerHost
+	full := t.strictConcurrency() || t.MaxConnsPerHost > 0 && h.trusted()+h.dialing >= t.MaxConnsPerHost
 	for i := 0; i < len(h.conns); i++ {
 		pc := h.conns[i]
 		state := pc.cc.State()
@@ -158,6 +159,9 @@ func (h *host) pick(t *Transport) (best *poolConn, dead []*poolConn) {
 				dead = append(dead, pc)
 			}
 			i--
+			continue
+		}
+		if pc.doubt.holds(state.LastReceived) {
 			continue
 		}
 		limit := state.MaxConcurrent
