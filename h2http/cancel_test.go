@@ -289,6 +289,7 @@ func TestResponseHeaderTimeout(t *testing.T) {
 		if took := time.Since(start); took != time.Second {
 			t.Errorf("without a body it took %v", took)
 		}
+		synctest.Wait() // the server has given a sign of life, so that the next request is put on its connection
 		r, w := io.Pipe()
 		time.AfterFunc(5*time.Second, func() { w.Close() })
 		start = time.Now()

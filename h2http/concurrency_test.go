@@ -194,6 +194,17 @@ func TestB13ASlotComesBackOnEveryEndOfAStream(t *testing.T) {
 				t.Errorf("error %v", err)
 			}
 		}, func(*peer.Server) {}},
+		{"the server refuses every attempt", func(t *testing.T, tr *h2http.Transport) {
+			_, err := tr.RoundTrip(newRequest(t, "GET", "http://a.example/", nil))
+			if codeOf(err) != frame.RefusedStream {
+				t.Errorf("error %v, want REFUSED_STREAM", err)
+			}
+		}, func(s *peer.Server) {
+			for range 4 {
+				h := s.WantHeaders("an attempt arrives")
+				s.Send(frame.RSTStream{Stream: h.Stream, Code: frame.RefusedStream})
+			}
+		}},
 		{"the server resets", func(t *testing.T, tr *h2http.Transport) {
 			if _, err := tr.RoundTrip(newRequest(t, "GET", "http://a.example/", nil)); err == nil {
 				t.Error("no error")

@@ -22,6 +22,8 @@
 //     for a tenth of a second and then left behind.
 //   - A request is sent again only if the server did not act on it, a few times at most, with pauses, and only if its
 //     body can be had again: it was not read yet, or Request.GetBody is set.
+//   - A connection on which a request timed out in silence takes no other until the server shows life, for which a
+//     PING asks it at most once in 10 seconds.
 //   - When the context or the deprecated Request.Cancel ends, every call returns at once, with an error that is the
 //     context's error and keeps its cause. Timeouts have a Timeout method that says true.
 //   - A body that ends early is an error, never an io.EOF.
@@ -32,7 +34,7 @@
 // two, and Upgrade, is refused before anything is sent. TE is sent only as "trailers". A final status of 300 or above
 // that arrives while the request body is being sent stops the sending; the response stays readable.
 //
-// What it does not do: HTTP/1 (a server that does not agree to HTTP/2 is an error), proxies by configuration (dial
-// them in DialContext, or send CONNECT), server push, hosts outside ASCII (spell them in punycode), and it reads no
-// environment variable.
+// What it does not do: HTTP/1 (a server that does not agree to HTTP/2 is an error that matches
+// h2flow.ErrProtocolNotNegotiated), proxies by configuration (dial them in DialContext, or send CONNECT), server push,
+// hosts outside ASCII (spell them in punycode), and it reads no environment variable.
 package h2http

@@ -64,6 +64,9 @@ func TestB36FieldsOfHTTP1ConnectionsNeverReachTheWire(t *testing.T) {
 			r.Host = "B.example:8080"
 			r.Header["Host"] = []string{"c.example"}
 		}, append([]string{":authority: B.example:8080"}, append(slices.Clone(basic[1:]), agent)...)},
+		{"Host with a zone", func(r *http.Request) { r.Host = "[fe80::1%eth0]:80" },
+			append([]string{":authority: [fe80::1]:80"}, plain[1:]...)},
+		{"Host with a colon and no port", func(r *http.Request) { r.Host = "a.example:" }, plain},
 		{"userinfo", func(r *http.Request) { r.URL.User = url.UserPassword("me", "secret") }, plain},
 		{"TE", func(r *http.Request) { r.Header["Te"] = []string{"gzip, Trailers;q=1", "trailers"} },
 			append(slices.Clone(basic), "te: trailers", agent)},

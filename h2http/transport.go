@@ -66,12 +66,13 @@ type Transport struct {
 	// DisableCompression stops the Transport from asking for gzip, and from undoing it, of its own accord.
 	DisableCompression bool
 
-	// DisableKeepAlives gives each request a connection of its own.
+	// DisableKeepAlives gives each request a connection of its own, which is closed after it.
 	DisableKeepAlives bool
 
 	// MaxConnsPerHost limits the connections to one host, dials included. Requests above the limit of concurrent
 	// streams of all of them wait in order for a stream to end. Zero means no limit: another connection is opened.
-	// 1 keeps every request of a host on a single connection.
+	// 1 keeps every request of a host on a single connection, as long as that shows life. With DisableKeepAlives it
+	// does not count.
 	MaxConnsPerHost int
 
 	// IdleConnTimeout is how long a connection without requests is kept.
