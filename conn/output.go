@@ -221,13 +221,13 @@ func (p *packer) ping() {
 	}
 }
 
-// streams appends heads and ends, as long as the one lets the other go on: a stream that ends frees a slot.
+// streams appends heads and ends, and what both bring: a stream that ends frees a slot, and the strategy may grant.
 func (p *packer) streams() {
 	for {
 		p.heads()
-		p.wishes() // what StreamOpened brought
+		p.wishes()
 		p.ends()
-		if p.full() || !p.c.slotFree() {
+		if p.full() || !p.c.slotFree() && len(p.c.out.wishes) == 0 {
 			return
 		}
 	}

@@ -90,11 +90,13 @@ func (c *Conn) recvSettings(h frame.Header, payload []byte) {
 	for s := range f.All() {
 		c.applySetting(s)
 	}
+	if c.life < closing {
+		c.out.settingsAcks++ // one for each, in order (9113-6.5.3-4)
+		c.checkReplies()
+	}
 	if c.life >= closing {
 		return
 	}
-	c.out.settingsAcks++ // one for each, in order (9113-6.5.3-4)
-	c.checkReplies()
 	c.wakeAll()
 	c.events.push(Event{Kind: Settings})
 }

@@ -37,6 +37,10 @@ type testConn struct {
 	bodies map[frame.StreamID][]byte
 	lines  []string // the transcript
 
+	over    map[frame.StreamID]string // streams of which no event may follow, and why
+	ended   map[frame.StreamID]bool   // streams whose response is complete
+	closing bool                      // Closed was told
+
 	ignored map[frame.Type]bool
 	reading bool // the application takes every octet of a body at once
 	stuck   bool // the transport takes nothing
@@ -60,7 +64,12 @@ type setup struct {
 	encoder  func() conn.FieldEncoder
 	decoder  func() conn.FieldDecoder
 	codec    peer.Codec
+	chunks   [2]int // octets of each Feed, for both sides; 0: all there are
 }
+
+// withChunks feeds both sides alike, n octets at a time; 0 means all there are. It is for strategies that look at the
+// octets of each event, which are told as they come.
+func withChunks(n int) option { return func(s *setup) { s.chunks = [2]int{n, n} } }
 
 // plainConfig is a configuration with plain field codecs.
 func plainConfig(s flow.Strategy) conn.Config {
@@ -115,6 +124,7 @@ func (r *returning) Decide(_ time.Time, ev flow.Event, dst []flow.Action) []flow
 func newTestConn(t testing.TB, options ...option) *testConn {
 	t.Helper()
 	s := setup{
+		chunks:   [2]int{0, 1},
 		strategy: func() flow.Strategy { return &returning{stream: 65535, conn: 65535} },
 		encoder:  func() conn.FieldEncoder { return &plainfields.Encoder{} },
 		decoder:  func() conn.FieldDecoder { return &plainfields.Decoder{} },
@@ -125,6 +135,7 @@ func newTestConn(t testing.TB, options ...option) *testConn {
 	tc := &testConn{
 		t: t, now: epoch, peer: peer.New(s.codec), exact: true,
 		bodies: map[frame.StreamID][]byte{}, ignored: map[frame.Type]bool{},
+		over: map[frame.StreamID]string{}, ended: map[frame.StreamID]bool{},
 	}
 	tc.peer.Prompt = true
 	for i := range tc.sides {
@@ -133,7 +144,7 @@ func newTestConn(t testing.TB, options ...option) *testConn {
 		if i > 0 {
 			cfg.OnFrame = nil
 		}
-		tc.sides[i] = side{c: conn.New(tc.now, cfg), chunk: i}
+		tc.sides[i] = side{c: conn.New(tc.now, cfg), chunk: s.chunks[i]}
 	}
 	tc.c = tc.sides[0].c
 	tc.step(func(*side) {})
@@ -241,6 +252,7 @@ func (tc *testConn) finish() {
 	s := &tc.sides[0]
 	for _, ev := range s.events {
 		tc.note("!", ev)
+		tc.checkOrder(ev)
 		if ev.Kind == conn.Data {
 			tc.bodies[ev.Stream] = append(tc.bodies[ev.Stream], ev.Data...)
 		}
@@ -257,6 +269,29 @@ func (tc *testConn) finish() {
 			continue
 		}
 		tc.sent = append(tc.sent, v)
+	}
+}
+
+// checkOrder fails if ev comes after the last event of its stream, or of the connection.
+func (tc *testConn) checkOrder(ev conn.Event) {
+	tc.t.Helper()
+	id := ev.Stream
+	switch {
+	case tc.closing:
+		tc.fatalf("%v after Closed", ev)
+	case id != 0 && tc.over[id] != "" && ev.Kind != conn.AltSvc:
+		tc.fatalf("%v after %s", ev, tc.over[id])
+	case tc.ended[id] && ev.Kind != conn.Sendable && ev.Kind != conn.SendStopped && ev.Kind != conn.StreamError &&
+		ev.Kind != conn.AltSvc:
+		tc.fatalf("%v after the end of the response", ev)
+	}
+	switch {
+	case ev.Kind == conn.Closed:
+		tc.closing = true
+	case ev.Kind == conn.StreamError, ev.Kind == conn.SendStopped:
+		tc.over[id] = ev.String()
+	case ev.End:
+		tc.ended[id] = true
 	}
 }
 

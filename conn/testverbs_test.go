@@ -108,6 +108,7 @@ func (tc *testConn) consume(id frame.StreamID, n int) {
 
 func (tc *testConn) reset(id frame.StreamID, code frame.ErrCode) {
 	tc.t.Helper()
+	tc.over[id] = "Reset"
 	tc.step(func(s *side) { s.c.Reset(tc.now, id, code) })
 }
 
