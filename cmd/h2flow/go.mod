@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	example.com/h2flow v0.0.0
+	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/google/go-cmp v0.7.0
 	github.com/schollz/progressbar/v3 v3.19.1
 	golang.org/x/sys v0.50.0
