@@ -51,15 +51,14 @@ func (f *flags) given(name string) bool {
 	return found
 }
 
-// print lists the flags.
+// print lists the flags, but for those without a usage, which are not for people.
 func (f *flags) print(w io.Writer) {
 	f.VisitAll(func(fl *flag.Flag) {
-		value, usage := flag.UnquoteUsage(fl)
-		dashes := "--"
-		if len(fl.Name) == 1 {
-			dashes = "-"
+		if fl.Usage == "" {
+			return
 		}
-		left := strings.TrimSpace(dashes + fl.Name + " " + value)
+		value, usage := flag.UnquoteUsage(fl)
+		left := strings.TrimSpace(dashes(fl.Name) + fl.Name + " " + value)
 		switch fl.DefValue {
 		case "", "false", "0", "0s": // usage tells what that means
 		default:
@@ -67,6 +66,14 @@ func (f *flags) print(w io.Writer) {
 		}
 		fmt.Fprintf(w, "  %-28s %s\n", left, strings.ReplaceAll(usage, "\n", "\n"+strings.Repeat(" ", 31)))
 	})
+}
+
+// dashes are what people write before the name of a flag.
+func dashes(name string) string {
+	if len(name) == 1 {
+		return "-"
+	}
+	return "--"
 }
 
 // value is a flag.Value made of three functions.

@@ -17,12 +17,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"example.com/h2flow/strategy"
 )
 
 // TestMain lets the verbs start this program again, as they do with h2flow itself.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
-		os.Exit(Main(os.Args[1:], own{name: "mine:a=1"}))
+		os.Exit(Main(os.Args[1:], own{strategy.BDP{}, "mine:a=1"}))
 	}
 	os.Exit(m.Run())
 }
