@@ -89,22 +89,26 @@ func prepareBench(fs *flags) runner {
 	list(fs, &o.clients, "client", "h2flow", "`LIST` of clients: "+strings.Join(load.Clients(), ", ")+
 		"\n(h2flow-raw is the low-level API)", parseClient)
 	fs.BoolVar(&o.compare, "compare", false, "compare all clients, or those of --client, in 11 rounds")
-	fs.IntVar(&o.rounds, "rounds", 0, "how often each client has its turn, `N` (default 1; with --compare 11, for a suite 3)")
+	fs.IntVar(&o.rounds, "rounds", 0,
+		"how often each client has its turn, `N` (default 1; with --compare 11, for a suite 3)")
 	fs.Int64Var(&o.requests, "n", 0, "end a run after `N` requests")
 	fs.duration(&o.duration, "duration", 0, "begin no request after `TIME` (default 3s without -n)")
 	fs.IntVar(&o.conns, "c", 1, "`N` connections")
-	fs.IntVar(&o.streams, "m", 1, "`N` concurrent requests on each; HTTP/1.1 opens a connection for each of them")
+	fs.IntVar(&o.streams, "m", 1, "`N` concurrent requests on each; HTTP/1.1 opens a connection for each")
 	fs.IntVar(&o.warmup, "warmup", 1, "every one of the -c times -m lanes begins with `N` requests that are not measured;\n"+
 		"with 0 the set-up of the connections is measured too")
 	fs.StringVar(&o.op, "op", load.Get, "`OP`: get or post")
-	fs.size(&o.size, "size", 1<<10, "`SIZE` of each body: that is asked for, posted, or expected from a URL with a path")
+	fs.size(&o.size, "size", 1<<10, "`SIZE` of each body: that is asked for, posted, or expected of a URL with a path")
 	fs.BoolVar(&o.chunked, "chunked", false, "post without telling the length")
 	fs.BoolVar(&o.tls, "tls", false, "without URL: use TLS")
 	fs.strategies(&o.strategies, "strategy", "", "`LIST` of flow-control strategies of h2flow: "+
 		strings.Join(strategyNames(fs.configs), ", ")+",\nwith options joined by colons")
-	list(fs, &o.readBuffers, "read-buffer", "", "`SIZES` of a connection's read buffer (default the client's)", parseSize)
-	list(fs, &o.writeBuffers, "write-buffer", "", "`SIZES` of a connection's write buffer (default the client's)", parseSize)
-	list(fs, &o.maxFrames, "max-frame-size", "", "`SIZES` of the largest frame to receive (default the client's)", parseSize)
+	list(fs, &o.readBuffers, "read-buffer", "", "`SIZES` of a connection's read buffer (default the client's)",
+		parseSize)
+	list(fs, &o.writeBuffers, "write-buffer", "", "`SIZES` of a connection's write buffer (default the client's)",
+		parseSize)
+	list(fs, &o.maxFrames, "max-frame-size", "", "`SIZES` of the largest frame to receive (default the client's)",
+		parseSize)
 	fs.size(&o.bodyBuffer, "body-buffer", load.DefaultBodyBuffer, "`SIZE` that a body is read by")
 	fs.duration(&o.rtt, "rtt", 0, "put an emulated path with a round trip of `TIME` in front of the server")
 	fs.Var(&value{

@@ -61,7 +61,8 @@ func (b *bencher) buffersSuite(ctx context.Context, w io.Writer, o *benchOptions
 		b.total += 2 * o.rounds * len(c.variants)
 	}
 	printMachine(w)
-	fmt.Fprintf(w, "one request each, medians of %s, a server of ours in a process of its own\n\n", count(o.rounds, "round"))
+	fmt.Fprintf(w, "one request each, set-up included, medians of %s, a server of ours in a process of its own\n\n",
+		count(o.rounds, "round"))
 	for _, c := range cases {
 		for _, useTLS := range []bool{true, false} {
 			bo := benchOptions{

@@ -46,7 +46,8 @@ func (b *bencher) reportSuite(ctx context.Context, w io.Writer, o *benchOptions)
 	variants := reportVariants()
 	b.total = 2 * len(reportRTTs) * len(reportCases) * len(variants) * o.rounds
 	printMachine(w)
-	fmt.Fprintf(w, "median of %s of %s each, a server of ours in a process of its own\n", count(o.rounds, "round"), o.limit())
+	fmt.Fprintf(w, "median of %s of %s each, a server of ours in a process of its own\n",
+		count(o.rounds, "round"), o.limit())
 	fmt.Fprint(w, "req/s for small requests, MiB/s for the others; in brackets the ratio to HTTP/1.1 (of pairs)\n\n")
 	rows := [][]string{{"", "", "report:", "report:", "here:"}, {"", "RTT", "HTTP/1.1", "HTTP/2"}}
 	for _, v := range variants {

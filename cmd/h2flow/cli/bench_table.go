@@ -114,7 +114,9 @@ func peakHeap(o *outcome) (title, cell string) {
 	return "peak heap", octets(stats.Median(o.heaps))
 }
 
-func printMedians(w io.Writer, title string, outcomes []outcome, measures []measure, more func(*outcome) (string, string)) {
+func printMedians(
+	w io.Writer, title string, outcomes []outcome, measures []measure, more func(*outcome) (title, cell string),
+) {
 	head := []string{title}
 	for _, m := range measures {
 		head = append(head, m.title)

@@ -58,7 +58,7 @@ func prepareServe(fs *flags) runner {
 	var o serveOptions
 	fs.StringVar(&o.addr, "addr", "127.0.0.1:0", "`ADDRESS` to listen on; port 0 takes a free one")
 	fs.BoolVar(&o.tls, "tls", false, "serve over TLS")
-	fs.StringVar(&o.cert, "cert", "", "certificate for --tls in `FILE` (PEM), instead of one for localhost that signs itself")
+	fs.StringVar(&o.cert, "cert", "", "certificate for --tls in `FILE` (PEM), instead of one made for localhost")
 	fs.StringVar(&o.key, "key", "", "its private key in `FILE` (PEM)")
 	fs.IntVar(&o.maxStreams, "max-streams", 0, "streams that a client may open at once, `N` (default Go's)")
 	fs.BoolVar(&o.stdin, "stdin", false, "end when standard input ends, for programs that start a server")

@@ -16,12 +16,13 @@ const userAgent = "h2flow-bench"
 
 // A group is one connection with its lanes; for HTTP/1.1 as many connections as lanes.
 type group interface {
-	// lane returns a lane of its own for one goroutine. do does one request and returns the octets of the body that
-	// was moved; begun says whether the server answered, and with which protocol.
+	// lane returns a lane for one goroutine.
 	lane() lane
+	// close ends the connections that are idle.
 	close()
 }
 
+// A lane does one request at a time. do returns the octets of body that were moved.
 type lane interface {
 	do() (n int64, err error)
 }

@@ -2,7 +2,8 @@
 //
 // A [Spec] says what to do, [Run] does it in this process, a [Result] says what it took:
 //
-//	result, err := load.Run(ctx, load.Spec{Client: load.HTTP1, URL: url, Op: load.Get, Requests: 1000, Conns: 1, Streams: 32})
+//	spec := load.Spec{Client: load.HTTP1, URL: url, Op: load.Get, Size: 1024, Requests: 1000, Conns: 1, Streams: 32}
+//	result, err := load.Run(ctx, spec)
 //
 // Conns times Streams lanes each do one request after another, waiting for nothing but the client under test. A lane
 // reads a body into a buffer of its own and throws it away; it uses one request again and again, so that hardly
