@@ -36,6 +36,7 @@ var layers = map[string]layer{
 	"internal/plainfields": {imports: []string{"frame"}},
 	"internal/peer":        {imports: []string{"frame", "internal/plainfields"}, modules: []string{hpackPath}},
 	"internal/pipe":        {},
+	"internal/httpbench":   {imports: []string{"frame"}},
 	"internal/rename":      {},
 	"flow/flowtest":        {imports: []string{"flow"}},
 	".": {
