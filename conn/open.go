@@ -2,6 +2,7 @@ package conn
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"example.com/h2flow/frame"
@@ -91,4 +92,9 @@ func (c *Conn) Reset(now time.Time, id frame.StreamID, code frame.ErrCode) {
 // Section 5.4.2 (9113-5.4.2-2).
 func (c *Conn) queueReset(id frame.StreamID, code frame.ErrCode) {
 	c.out.resets = append(c.out.resets, frame.RSTStream{Stream: id, Code: code})
+}
+
+// dropReset takes the RST_STREAM for stream id back if it has not been packed.
+func (o *output) dropReset(id frame.StreamID) {
+	o.resets = slices.DeleteFunc(o.resets, func(r frame.RSTStream) bool { return r.Stream == id })
 }

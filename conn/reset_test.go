@@ -144,6 +144,21 @@ func TestOneErrorIsReported(t *testing.T) {
 	tc.wantDead()
 }
 
+// Two resets cross: the one that has not been packed when the other arrives is not sent (9113-6.4-1).
+func TestResetsThatCross(t *testing.T) {
+	tc := newTestConn(t)
+	tc.greet()
+	tc.open(get("/"))
+	tc.open(get("/"))
+	tc.forget()
+	tc.pause()
+	tc.reset(1, frame.Cancel)
+	tc.write(head(3, "abc"), frame.RSTStream{Stream: 3, Code: frame.Cancel}, frame.RSTStream{Stream: 1, Code: frame.Cancel})
+	tc.resume()
+	tc.want("neither is answered")
+	tc.wantEvents("our own finding came first", "stream-error stream=3 PROTOCOL_ERROR")
+}
+
 // A frame that is an error of its stream and of the connection is an error of the connection (9113-5.4-2).
 func TestConnectionErrorWins(t *testing.T) {
 	tc := newTestConn(t)

@@ -90,6 +90,10 @@ func (c *Conn) recvReset(h frame.Header, payload []byte) {
 		return
 	}
 	s, state := c.lookup(h.Stream)
+	if state == stream.ClosedSentReset {
+		// The two resets cross. Once the peer's is known, nothing more is sent (9113-6.4-1, 9113-5.4.2-3).
+		c.out.dropReset(h.Stream)
+	}
 	if !c.admit(s, state, stream.RecvReset, h) {
 		return
 	}
