@@ -114,6 +114,39 @@ func parseRun(t *testing.T, line string, tls bool) demoRun {
 	}
 }
 
+// TestDemoIsBoundByTheWindow: 1 MiB in windows of 65,535 octets takes 16 round trips after the first, whatever the rate.
+func TestDemoIsBoundByTheWindow(t *testing.T) {
+	s := call(t.Context(), nil, "demo", "--json", "--size", "1MiB", "--rtt", "10ms", "--rate", "1Gbit", "--strategy",
+		"fixed:stream=65535:conn=65535,fixed:stream=4MiB:conn=4MiB")
+	if s.status != 0 {
+		t.Fatalf("status %d: %s", s.status, s.stderr)
+	}
+	var warm []result
+	for line := range strings.Lines(s.stdout) {
+		var r result
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Client == clientH2flow && r.Phase == phaseWarm {
+			warm = append(warm, r)
+		}
+	}
+	if len(warm) != 2 {
+		t.Fatalf("%d warm runs of h2flow, want 2:\n%s", len(warm), s.stdout)
+	}
+	small, large := warm[0], warm[1]
+	if trips := small.Seconds / 0.010; trips < 16 {
+		t.Errorf("with 65,535 octets it took %.1f round trips, fewer than the window allows", trips)
+	}
+	// A busy machine makes both slower, so only their order is certain.
+	if large.Seconds >= small.Seconds {
+		t.Errorf("a window of 4 MiB took %.0f ms, one of 65,535 octets %.0f ms", 1000*large.Seconds, 1000*small.Seconds)
+	}
+	if *small.PeakWindowBytes != flow.DefaultWindow || *large.PeakWindowBytes > 4<<20 {
+		t.Errorf("the peaks of the windows are %d and %d", *small.PeakWindowBytes, *large.PeakWindowBytes)
+	}
+}
+
 func TestDemoTable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.html")
 	mine := []flow.Config{own{strategy.BDP{}, "mine"}}
