@@ -364,6 +364,28 @@ func TestStalls(t *testing.T) {
 		tc.write(lastData(1, 1))
 		tc.wantEvents("and it completes", "data stream=1 len=1 END_STREAM")
 	})
+	t.Run("a stream that waits for a connection that moves", func(t *testing.T) {
+		// One stream takes the connection's window whenever there is some; the other one waits, and has not stalled.
+		tc := newTestConn(t, withRecvWindow(65535, 65535), withConfig(func(cfg *conn.Config) { cfg.PingInterval = -1 }))
+		tc.greet()
+		busy, waits := tc.open(get("/busy")), tc.open(get("/waits"))
+		tc.write(head(busy, "200"), head(waits, "200"))
+		for left := 65535; left > 0; left -= 16384 {
+			tc.write(data(busy, min(left, 16384)))
+		}
+		for range 20 {
+			tc.advance(4 * time.Second)
+			tc.consume(busy, 1000)
+			tc.write(data(busy, 1000))
+		}
+		if n := tc.c.OpenStreams(); n != 2 {
+			t.Errorf("%d streams are left: %q", n, eventLines(tc.events))
+		}
+		// When the reader of the busy one stops, the connection stands still for want of a grant: that is a stall.
+		tc.forget()
+		tc.advance(20 * time.Second)
+		tc.wantEvents("of the one that has nothing unread", "stalled stream=3", "stream-error stream=3 CANCEL answered")
+	})
 	t.Run("an application that does not read", func(t *testing.T) {
 		tc := start(t, 1000, 65535)
 		tc.reading = false

@@ -203,6 +203,20 @@ func TestB24CompleteResponseThenResetStopsTheUploadOnly(t *testing.T) {
 	}
 }
 
+// The body is not read yet when the server stops an upload that stands still: no credit wakes the upload any more.
+func TestB24StoppedUploadIsNotWoken(t *testing.T) {
+	tc := newTestConn(t)
+	tc.greet()
+	id := tc.upload(post())
+	tc.send(id, 100000)
+	tc.write(head(id, "403"), lastData(id, 2), frame.RSTStream{Stream: id})
+	tc.forget()
+	tc.write(frame.WindowUpdate{Increment: 1000}, frame.WindowUpdate{Stream: id, Increment: 1000},
+		frame.MakeSettings(setting(frame.SettingInitialWindowSize, 1<<20)))
+	tc.wantEvents("nothing for the stream", "settings")
+	tc.consume(id, 2)
+}
+
 // With the response incomplete, the same reset fails it.
 func TestB24ResetBeforeTheEndFailsTheResponse(t *testing.T) {
 	for _, code := range []frame.ErrCode{frame.NoError, frame.InternalError, 0xdeadbeef} {
