@@ -19,7 +19,8 @@ func TestRenameModule(t *testing.T) {
 	const to = "renamed.example/somebody/flow"
 	root := t.TempDir()
 	copyTree(t, root)
-	goTool(t, root, nil, "run", "./internal/rename", to)
+	env := []string{"GOWORK=" + filepath.Join(root, "go.work")} // whatever this test itself runs with
+	goTool(t, root, env, "run", "./internal/rename", to)
 
 	old := []byte(modulePath())
 	eachFile(t, root, func(name string, text []byte) {
@@ -33,9 +34,9 @@ func TestRenameModule(t *testing.T) {
 
 	// The modules need each other and no version is published, so the workspace ties them, and interop too, which
 	// go.work leaves out on purpose. Vetting by one cheap rule type-checks the tests, for less than building them.
-	goTool(t, root, nil, "work", "use", "./interop")
-	goTool(t, root, nil, "build", "work")
-	goTool(t, root, nil, "vet", "-copylocks", "work")
+	goTool(t, root, env, "work", "use", "./interop")
+	goTool(t, root, env, "build", "work")
+	goTool(t, root, env, "vet", "-copylocks", "work")
 }
 
 // copyTree copies the tree to dir, without version control and without what tools left behind.
