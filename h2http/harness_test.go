@@ -224,13 +224,14 @@ func (b *watchedBody) Close() error {
 	return nil
 }
 
-// want fails the test unless the body was closed once and no Read began after.
+// wantClosedOnce fails the test unless the body was closed once, and the reader stopped. One Read may begin after Close:
+// the one that was on its way when Close, which is to end a Read that blocks and so cannot wait for it, came first.
 func (b *watchedBody) wantClosedOnce(t *testing.T) {
 	t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closes != 1 || b.late != 0 {
-		t.Errorf("the request body was closed %d times, and %d Reads began after; want 1 and 0", b.closes, b.late)
+	if b.closes != 1 || b.late > 1 {
+		t.Errorf("the request body was closed %d times, and %d Reads began after; want 1, and 1 at most", b.closes, b.late)
 	}
 }
 
