@@ -66,6 +66,9 @@ type benchOptions struct {
 
 	readBuffers, writeBuffers, maxFrames []int64
 	bodyBuffer                           int64
+	pace                                 int64 // bits per second
+	beside                               int64 // octets; 0: nothing
+	http1Conns                           int   // 0: as many as lanes
 
 	rtt      time.Duration
 	rate     int64
@@ -111,6 +114,14 @@ func prepareBench(fs *flags) runner {
 		parseSize)
 	fs.size(&o.bodyBuffer, "body-buffer", load.DefaultBodyBuffer, "`SIZE` that a body is read by")
 	fs.duration(&o.rtt, "rtt", 0, "put an emulated path with a round trip of `TIME` in front of the server")
+	fs.Var(&value{
+		set: func(s string) (err error) { o.pace, err = parseRate(s); return err },
+		get: func() string { return "" },
+	}, "pace", "read every body at `RATE`, as in 1MiB/s, as a slow reader does (default as fast as it comes)")
+	fs.size(&o.beside, "beside", 0, "measure while a body of `SIZE` is downloaded over and over on each connection, from a\n"+
+		"server like serve's; http1 has another connection for it")
+	fs.IntVar(&o.http1Conns, "http1-conns", 0, "let http1 have `N` connections, with one request at a time on each\n"+
+		"(default -c times -m)")
 	fs.Var(&value{
 		set: func(s string) (err error) { o.rate, err = parseRate(s); return err },
 		get: func() string { return "" },
@@ -216,6 +227,8 @@ func (o *benchOptions) check() error {
 		return usagef("--op must be get or post")
 	case o.chunked && o.op != load.Post:
 		return usagef("--chunked needs --op post")
+	case o.http1Conns < 0 || o.http1Conns > 1<<16:
+		return usagef("--http1-conns must be between 1 and 65536")
 	case o.bodyBuffer < 1 || o.bodyBuffer > 1<<30:
 		return usagef("--body-buffer must be between 1 and 1GiB")
 	case o.http1URL != "" && (o.rtt > 0 || o.rate > 0):

@@ -60,6 +60,12 @@ func (o *benchOptions) title(t *target) string {
 	if o.rate > 0 {
 		text += ", " + formatRate(o.rate)
 	}
+	if o.pace > 0 {
+		text += ", read at " + formatRate(o.pace)
+	}
+	if o.beside > 0 {
+		text += fmt.Sprintf(", beside downloads of %s", formatSize(o.beside))
+	}
 	if o.warmup == 0 {
 		text += ", cold"
 	}

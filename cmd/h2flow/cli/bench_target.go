@@ -25,7 +25,8 @@ type target struct {
 	dial     string // empty: the URL's host
 	cacert   string // PEM
 	insecure bool
-	own      bool // it is a process of ours
+	beside   int64 // octets to download beside; 0: nothing
+	own      bool  // it is a process of ours
 	closers  []func()
 }
 
@@ -41,6 +42,12 @@ func (t *target) aim(spec *load.Spec) {
 	spec.URL, spec.Dial, spec.CACert, spec.Insecure = t.url.String(), t.dial, t.cacert, t.insecure
 	if spec.Client == load.HTTP1 && t.http1URL != "" {
 		spec.URL = t.http1URL
+	}
+	if t.beside > 0 {
+		if u, err := url.Parse(spec.URL); err == nil {
+			u.Path, u.RawQuery = "/bytes/"+strconv.FormatInt(t.beside, 10), ""
+			spec.Beside = u.String()
+		}
 	}
 }
 
@@ -59,7 +66,7 @@ func resource(u *url.URL, op string, size int64) *url.URL {
 
 // startTarget returns the target that the options ask for. The caller closes it.
 func (o *benchOptions) startTarget(ctx context.Context) (*target, error) {
-	t := &target{url: o.url, http1URL: o.http1URL, insecure: o.insecure}
+	t := &target{url: o.url, http1URL: o.http1URL, insecure: o.insecure, beside: o.beside}
 	if o.cacert != "" {
 		pem, err := os.ReadFile(o.cacert)
 		if err != nil {

@@ -119,6 +119,10 @@ func TestBenchOptions(t *testing.T) {
 		{[]string{"--strategy", "mine", "--rtt", "1ms"}, map[string]any{"client": "h2flow"}},
 		{[]string{"--read-buffer", "8KiB", "--write-buffer", "8KiB", "--max-frame-size", "32KiB"}, map[string]any{"client": "h2flow"}},
 		{[]string{"--body-buffer", "100", "--size", "0"}, map[string]any{"bytes": 0.0}},
+		{[]string{"--pace", "1MiB/s", "--size", "10KiB"}, map[string]any{"bytes": 20480.0}},
+		{[]string{"--beside", "10MiB"}, map[string]any{"bytes": 2048.0, "streams": 1.0}},
+		{[]string{"--beside", "10MiB", "--client", "http1", "--tls"}, map[string]any{"bytes": 2048.0, "conns": 1.0}},
+		{[]string{"--http1-conns", "3", "--client", "http1", "-m", "9"}, map[string]any{"conns": 3.0, "streams": 1.0}},
 		{[]string{"-m", "150", "-n", "2"}, map[string]any{"streams": 150.0}},
 	} {
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
@@ -131,8 +135,8 @@ func TestBenchOptions(t *testing.T) {
 					t.Errorf("%s is %v, want %v", name, got[0][name], want)
 				}
 			}
-			if got[0]["ratio_to_http1"] != nil && tt.want["client"] != "http1" && tt.want["proto"] != "HTTP/1.1" {
-				t.Errorf("ratio_to_http1 is %v without http1, want null", got[0]["ratio_to_http1"])
+			if ratio := got[0]["ratio_to_http1"]; (ratio != nil) != (got[0]["client"] == "http1") {
+				t.Errorf("ratio_to_http1 of %v alone is %v, want null but for http1", got[0]["client"], ratio)
 			}
 		})
 	}
@@ -310,6 +314,8 @@ func TestBenchUsage(t *testing.T) {
 		{"too many streams", []string{"-m", "100000"}, `at most 65536`},
 		{"a negative warm-up", []string{"--warmup", "-1"}, `--warmup must not be negative`},
 		{"a chunked GET", []string{"--chunked"}, `--chunked needs --op post`},
+		{"connections of http1", []string{"--http1-conns", "-1"}, `--http1-conns must be between`},
+		{"a pace", []string{"--pace", "1MiB"}, `"1MiB" is no rate`},
 		{"an empty buffer", []string{"--read-buffer", "4KiB,0"}, `a buffer must be between 1 and 1GiB`},
 		{"a buffer for bodies", []string{"--body-buffer", "0"}, `--body-buffer must be between`},
 		{"a frame size", []string{"--max-frame-size", "1KiB"}, `must be between 16KiB and 16777215`},

@@ -15,12 +15,17 @@ type variant struct {
 	chunked bool
 
 	readBuffer, writeBuffer, maxFrame int64 // 0: the client's default
+
+	lanes int // on one connection each; 0: as the Spec says
 }
 
 // apply writes the variant into spec.
 func (v variant) apply(spec *load.Spec) {
 	spec.Client, spec.Chunked = v.client, v.chunked
 	spec.ReadBuffer, spec.WriteBuffer, spec.MaxFrame = v.readBuffer, v.writeBuffer, v.maxFrame
+	if v.lanes > 0 {
+		spec.Conns, spec.Streams = 1, v.lanes
+	}
 	if v.flow != nil {
 		spec.Strategy = v.flow.String()
 	}
@@ -30,7 +35,7 @@ func (v variant) apply(spec *load.Spec) {
 func (o *benchOptions) spec() load.Spec {
 	s := load.Spec{
 		Op: o.op, Size: o.size, Requests: o.requests, Duration: o.duration, Conns: o.conns, Streams: o.streams,
-		Warmup: o.warmup, BodyBuffer: o.bodyBuffer,
+		Warmup: o.warmup, BodyBuffer: o.bodyBuffer, Pace: o.pace / 8,
 	}
 	if o.op == load.Get && o.url != nil && !o.sizeGiven {
 		s.Size = load.AnySize
@@ -43,6 +48,9 @@ func (o *benchOptions) variants() []variant {
 	var variants []variant
 	for _, client := range o.clients {
 		first := variant{client: client, chunked: o.chunked}
+		if client == load.HTTP1 {
+			first.lanes = o.http1Conns
+		}
 		of := []variant{first}
 		if client == load.H2flow || client == load.H2flowRaw {
 			of = vary(of, o.strategies, func(v *variant, s flow.Config) string { v.flow = s; return s.String() })

@@ -5,10 +5,12 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 )
 
 // userAgent is sent by all clients, so that their requests are of one size.
@@ -18,6 +20,8 @@ const userAgent = "h2flow-bench"
 type group interface {
 	// lane returns a lane for one goroutine.
 	lane() lane
+	// beside downloads the Spec's Beside once and returns the number of its octets.
+	beside(ctx context.Context) (int64, error)
 	// close ends the connections that are idle.
 	close()
 }
@@ -37,6 +41,8 @@ type session struct {
 	conns []net.Conn // for the end of an interrupted run
 	over  bool
 	proto string
+
+	besideBytes atomic.Int64
 }
 
 func newSession(spec Spec) (*session, error) {
@@ -111,6 +117,24 @@ func (s *session) spoke(major int) {
 	if major == 2 {
 		s.proto = "HTTP/2"
 	}
+}
+
+// perGroup is how many connections HTTP/1.1 needs in each group.
+func (s *session) perGroup() int {
+	if s.spec.Beside != "" {
+		return s.spec.Streams + 1
+	}
+	return s.spec.Streams
+}
+
+// besideCounter counts and throws away.
+func (s *session) besideCounter() io.Writer { return (*byteCounter)(&s.besideBytes) }
+
+type byteCounter atomic.Int64
+
+func (c *byteCounter) Write(p []byte) (int, error) {
+	(*atomic.Int64)(c).Add(int64(len(p)))
+	return len(p), nil
 }
 
 // header is the head of every request for net/http's types.

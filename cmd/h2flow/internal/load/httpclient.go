@@ -1,7 +1,9 @@
 package load
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 
@@ -25,7 +27,7 @@ func (s *session) newHTTP1() group {
 	protocols.SetHTTP1(true)
 	t := &http.Transport{
 		Protocols: &protocols, TLSClientConfig: s.tls.Clone(), DialContext: s.dial, DisableCompression: true,
-		MaxConnsPerHost: s.spec.Streams, MaxIdleConnsPerHost: s.spec.Streams,
+		MaxConnsPerHost: s.perGroup(), MaxIdleConnsPerHost: s.perGroup(),
 		ReadBufferSize: int(s.spec.ReadBuffer), WriteBufferSize: int(s.spec.WriteBuffer),
 	}
 	return &httpGroup{s, t}
@@ -75,6 +77,21 @@ func (g *httpGroup) lane() lane {
 	return l
 }
 
+// beside implements group.
+func (g *httpGroup) beside(ctx context.Context) (int64, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, g.s.spec.Beside, nil)
+	if err != nil {
+		return 0, err
+	}
+	req.Header = g.s.header()
+	resp, err := g.rt.RoundTrip(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	return io.Copy(g.s.besideCounter(), resp.Body)
+}
+
 // An httpLane uses one request after the other; net/http allows that once the body of the response is closed.
 type httpLane struct {
 	s     *session
@@ -94,7 +111,7 @@ func (l *httpLane) do() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, err := drain(resp.Body, l.buf)
+	n, err := drain(resp.Body, l.buf, l.s.spec.Pace)
 	resp.Body.Close()
 	if err != nil {
 		return n, err

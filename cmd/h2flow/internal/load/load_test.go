@@ -187,6 +187,56 @@ func TestDuration(t *testing.T) {
 	}
 }
 
+func TestPace(t *testing.T) {
+	server := newTestServer(t, false)
+	for _, client := range Clients() {
+		t.Run(client, func(t *testing.T) {
+			spec := server.spec(client, "/20000")
+			spec.Pace, spec.Requests, spec.Warmup = 400_000, 2, 0
+			r, err := Run(t.Context(), spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// 20,000 octets are 50 ms at that pace, less the last step of 20.
+			if r.Bytes != 40000 || *r.P50 < 25 {
+				t.Errorf("%d octets in %v ms each, want 40000 in at least 25", r.Bytes, *r.P50)
+			}
+		})
+	}
+}
+
+func TestBeside(t *testing.T) {
+	for _, client := range Clients() {
+		t.Run(client, func(t *testing.T) {
+			server := newTestServer(t, false)
+			spec := server.spec(client, "/10")
+			spec.Beside = server.URL + "/3000000"
+			r, err := Run(t.Context(), spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Requests != 10 || r.Bytes != 100 || r.BesideBytes <= 0 {
+				t.Errorf("%d requests, %d octets, %d beside; want 10, 100, some", r.Requests, r.Bytes, r.BesideBytes)
+			}
+			// HTTP/1.1 has a second connection for it, and a third if its lanes met.
+			if conns := server.connections(); conns["HTTP/2.0"] != 1 && conns["HTTP/1.1"] < 2 {
+				t.Errorf("connections %v, want one of HTTP/2 or several of HTTP/1.1", conns)
+			}
+		})
+	}
+}
+
+func TestNothingBeside(t *testing.T) {
+	server := newTestServer(t, false)
+	for _, client := range Clients() {
+		spec := server.spec(client, "/10")
+		spec.Beside = server.URL + "/0"
+		if _, err := Run(t.Context(), spec); err == nil || err.Error() != "the download beside: the body is empty" {
+			t.Errorf("%s: the error is %v, want one about the download beside", client, err)
+		}
+	}
+}
+
 func TestFailures(t *testing.T) {
 	for _, client := range Clients() {
 		t.Run(client, func(t *testing.T) {

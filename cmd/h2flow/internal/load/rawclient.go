@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"strings"
 	"sync"
 
@@ -68,6 +69,33 @@ func (g *rawGroup) head() []h2flow.Field {
 	return fields
 }
 
+// beside implements group.
+func (g *rawGroup) beside(ctx context.Context) (int64, error) {
+	c, err := g.open()
+	if err != nil {
+		return 0, err
+	}
+	u, err := url.Parse(g.s.spec.Beside)
+	if err != nil {
+		return 0, err
+	}
+	stream, err := c.OpenStream(ctx, &h2flow.Request{
+		Method: "GET", Scheme: u.Scheme, Authority: u.Host, Path: u.RequestURI(), EndStream: true,
+	})
+	if err != nil {
+		return 0, err
+	}
+	defer stream.Close()
+	head, err := stream.ReadHead()
+	for err == nil && head.Interim() {
+		head, err = stream.ReadHead()
+	}
+	if err != nil {
+		return 0, err
+	}
+	return stream.WriteTo(g.s.besideCounter())
+}
+
 type rawLane struct {
 	group *rawGroup
 	req   *h2flow.Request
@@ -115,7 +143,7 @@ func (l *rawLane) exchange(stream *h2flow.ClientStream) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, err := drain(stream, l.buf)
+	n, err := drain(stream, l.buf, l.group.s.spec.Pace)
 	if err == nil && (head.Status < 200 || head.Status > 299) {
 		err = fmt.Errorf("the server answered %d", head.Status)
 	}

@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -29,7 +30,7 @@ func (e *sizeError) Error() string {
 
 // Run does what spec says in this process and measures it. Single requests that fail are counted; an error means that
 // there is nothing to count, because the Spec makes no sense, the warm-up failed, or ctx ended.
-func Run(ctx context.Context, spec Spec) (*Result, error) {
+func Run(ctx context.Context, spec Spec) (result *Result, err error) {
 	s, err := newSession(spec)
 	if err != nil {
 		return nil, err
@@ -50,6 +51,15 @@ func Run(ctx context.Context, spec Spec) (*Result, error) {
 			g.close()
 		}
 	}()
+	endBeside, err := s.startBeside(ctx, groups)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if failure := endBeside(); err == nil && failure != nil {
+			result, err = nil, failure
+		}
+	}()
 	if spec.Warmup > 0 {
 		warm := newTally()
 		warm.drive(lanes, func() func() bool {
@@ -60,11 +70,56 @@ func Run(ctx context.Context, spec Spec) (*Result, error) {
 			return nil, fmt.Errorf("warming up: %s", warm.firstFailure)
 		}
 	}
-	result := measure(ctx, s, lanes)
+	result = measure(ctx, s, lanes)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	return result, nil
+}
+
+// startBeside begins the downloads that run beside, and returns when octets of each have come. The function that it
+// returns ends them, and says whether one had ended before by itself.
+func (s *session) startBeside(ctx context.Context, groups []group) (end func() error, err error) {
+	if s.spec.Beside == "" {
+		return func() error { return nil }, nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var working sync.WaitGroup
+	failed := make(chan error, len(groups))
+	for _, g := range groups {
+		working.Go(func() {
+			for ctx.Err() == nil {
+				n, err := g.beside(ctx)
+				if err == nil && n == 0 {
+					err = errors.New("the body is empty")
+				}
+				if err != nil {
+					failed <- fmt.Errorf("the download beside: %w", err)
+					return
+				}
+			}
+		})
+	}
+	end = func() (err error) {
+		select {
+		case err = <-failed:
+		default:
+		}
+		cancel()
+		working.Wait()
+		return err
+	}
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for s.besideBytes.Load() < int64(len(groups)) {
+		select {
+		case err := <-failed:
+			end()
+			return nil, err
+		case <-tick.C:
+		}
+	}
+	return end, nil
 }
 
 // measure does the measured part of a run.
@@ -73,6 +128,7 @@ func measure(ctx context.Context, s *session, lanes []lane) *Result {
 	var begun atomic.Int64
 	runtime.GC()
 	heap := watchHeap()
+	besideBefore := s.besideBytes.Load()
 	before := costNow()
 	start := time.Now()
 	more := func() bool {
@@ -88,6 +144,7 @@ func measure(ctx context.Context, s *session, lanes []lane) *Result {
 		Seconds: seconds, Conns: s.spec.Conns, Streams: s.spec.Streams,
 		UserSeconds: difference(before.user, after.user), SysSeconds: difference(before.sys, after.sys),
 		Allocs: int64(after.mallocs - before.mallocs), AllocBytes: int64(after.bytes - before.bytes),
+		BesideBytes:   s.besideBytes.Load() - besideBefore,
 		PeakHeapBytes: heap.stop(), PeakRSSBytes: peakRSS(),
 		P50: t.percentile(50), P90: t.percentile(90), P99: t.percentile(99),
 	}

@@ -59,6 +59,11 @@ type Spec struct {
 	Strategy string
 	// The client's buffers and its largest frame, in octets, where it has such an option; 0 means its default.
 	ReadBuffer, WriteBuffer, MaxFrame int64
+	// Pace is how many octets a second each lane takes of a body; 0 means all it can get.
+	Pace int64
+	// Beside, if not empty, is the URL of a large body: each connection downloads it over and over while the others
+	// are measured. HTTP/1.1 has another connection for it. It does not count as a request.
+	Beside string
 	// BodyBuffer is the size of the buffer that a lane reads bodies into, in octets; 0 means DefaultBodyBuffer.
 	BodyBuffer int64
 
@@ -107,6 +112,8 @@ type Result struct {
 	UserSeconds, SysSeconds *float64
 	// What this process allocated while the run lasted.
 	Allocs, AllocBytes int64
+	// BesideBytes are the octets that came of what was downloaded beside.
+	BesideBytes int64
 	// PeakHeapBytes is the most that live and not yet collected objects took, by samples every 10 ms.
 	PeakHeapBytes int64
 	// PeakRSSBytes is the most memory that the process ever held.
