@@ -19,8 +19,8 @@ var benchCommand = command{
 	summary: "load a server with h2flow or net/http, and measure speed, CPU, memory and latency",
 	text: `
 Sends requests to URL as fast as they are answered, and says how many went through, how long they took, and what that
-cost the client: CPU time, allocations, memory. Without URL a server like h2flow serve is started for the run. Every
-client runs in a process of its own, so that its cost is its own; so does the server that is started.
+cost the client: CPU time, allocations, memory. Without URL a server is started for the run: h2flow serve, or with
+--origin another program. Every client runs in a process of its own, so that its cost is its own; so does the server.
 
 --compare runs several clients in turn, A B C A B C, and prints for each the median of its rounds, and the median of its
 ratios to net/http in the same round with a 95 % bootstrap interval. Every list of clients, strategies, buffers and
@@ -40,6 +40,7 @@ values of an option are compared, client names them too. The suites add case and
 h2flow bench -m 32 -n 100000
 h2flow bench --compare --size 1GiB -n 1 --tls
 h2flow bench --strategy fixed:stream=65535:conn=65535,bdp --rtt 10ms --size 10MiB http://localhost:8080/
+h2flow bench --compare --origin nginx --size 1GiB -n 1
 h2flow bench --suite report -o runs.jsonl`,
 	prepare: prepareBench,
 }
@@ -48,6 +49,7 @@ h2flow bench --suite report -o runs.jsonl`,
 type benchOptions struct {
 	url      *url.URL // nil: an own origin
 	http1URL string
+	origin   string
 
 	clients    []string
 	compare    bool
@@ -126,6 +128,8 @@ func prepareBench(fs *flags) runner {
 		set: func(s string) (err error) { o.rate, err = parseRate(s); return err },
 		get: func() string { return "" },
 	}, "rate", "and with `RATE`, as in 100Mbit (default unlimited)")
+	fs.StringVar(&o.origin, "origin", originGo, "without URL: start the server `NAME`, where it is installed: "+
+		strings.Join(originNames(), ", "))
 	fs.StringVar(&o.http1URL, "http1-url", "", "`URL` for http1, where the server has another port for it")
 	fs.StringVar(&o.cacert, "cacert", "", "trust only the certificates in `FILE` (PEM)")
 	fs.BoolVar(&o.insecure, "insecure", false, "do not check the server's certificate")
@@ -183,6 +187,9 @@ func (o *benchOptions) settle(fs *flags, args []string) error {
 	}
 	if o.requests == 0 && !fs.given("n") && o.duration == 0 {
 		o.duration = 3 * time.Second
+	}
+	if err := o.settleOrigin(fs.given("client")); err != nil {
+		return err
 	}
 	return o.check()
 }

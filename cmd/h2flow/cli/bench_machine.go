@@ -40,6 +40,8 @@ func (o *benchOptions) title(t *target) string {
 	text := strings.ToUpper(o.op) + " " + t.url.String()
 	if t.own {
 		text += " (a server of ours in a process of its own)"
+	} else if t.program != "" {
+		text += " (" + t.program + ")"
 	}
 	if o.op == load.Post {
 		text += ", " + formatSize(o.size) + " each"

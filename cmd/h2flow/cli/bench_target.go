@@ -25,8 +25,9 @@ type target struct {
 	dial     string // empty: the URL's host
 	cacert   string // PEM
 	insecure bool
-	beside   int64 // octets to download beside; 0: nothing
-	own      bool  // it is a process of ours
+	beside   int64  // octets to download beside; 0: nothing
+	own      bool   // it is h2flow serve in a process of its own
+	program  string // or the server program that was started
 	closers  []func()
 }
 
@@ -75,7 +76,13 @@ func (o *benchOptions) startTarget(ctx context.Context) (*target, error) {
 		t.cacert = string(pem)
 	}
 	if t.url == nil {
-		if err := t.startOrigin(ctx, o.tls, o.streams); err != nil {
+		var err error
+		if p := findProgram(o.origin); p != nil {
+			err = t.startProgram(ctx, p, o.tls, o.size, o.beside)
+		} else {
+			err = t.startOrigin(ctx, o.tls, o.streams)
+		}
+		if err != nil {
 			t.close()
 			return nil, err
 		}
@@ -83,6 +90,9 @@ func (o *benchOptions) startTarget(ctx context.Context) (*target, error) {
 	// A URL that is meant for a server like serve's is known by its empty path and --size or an operation that needs it.
 	if o.url == nil || o.sizeGiven || o.op == load.Post {
 		t.url = resource(t.url, o.op, o.size)
+		if u, err := url.Parse(t.http1URL); err == nil && t.http1URL != "" {
+			t.http1URL = resource(u, o.op, o.size).String()
+		}
 	}
 	if o.rtt > 0 || o.rate > 0 {
 		if err := t.lengthen(o.rtt, o.rate); err != nil {

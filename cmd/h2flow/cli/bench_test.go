@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -137,6 +138,42 @@ func TestBenchOptions(t *testing.T) {
 			}
 			if ratio := got[0]["ratio_to_http1"]; (ratio != nil) != (got[0]["client"] == "http1") {
 				t.Errorf("ratio_to_http1 of %v alone is %v, want null but for http1", got[0]["client"], ratio)
+			}
+		})
+	}
+}
+
+// Other servers are used where they are installed.
+func TestBenchOrigins(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		clients int
+		uploads bool
+	}{{"nginx", 4, false}, {"h2o", 4, false}, {"nghttpd", 3, true}} {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, err := exec.LookPath(tt.name); err != nil {
+				t.Skip(err)
+			}
+			for _, more := range [][]string{nil, {"--tls"}, {"--tls", "--rtt", "1ms"}} {
+				args := []string{"--json", "--compare", "--rounds", "1", "-n", "3", "--size", "100000", "--origin", tt.name}
+				got := lines(t, runVerb(t, append(args, more...)...))
+				if len(got) != tt.clients {
+					t.Errorf("%v: %d clients were compared, want %d", more, len(got), tt.clients)
+				}
+				for _, m := range got {
+					if m["bytes"] != 300000.0 || (m["client"] == "http1") != (m["proto"] == "HTTP/1.1") {
+						t.Errorf("%v: %v: want 300000 octets, HTTP/1.1 for http1 alone", more, m)
+					}
+				}
+			}
+			if text := runVerb(t, "-n", "1", "--origin", tt.name); !strings.Contains(text, "/bytes/1024 ("+tt.name+"), ") {
+				t.Errorf("the title does not name the server:\n%s", text)
+			}
+			if tt.uploads {
+				got := lines(t, runVerb(t, "--json", "-n", "2", "--op", "post", "--size", "1MiB", "--origin", tt.name))
+				if got[0]["bytes"] != float64(2<<20) {
+					t.Errorf("%v octets were posted, want 2 MiB", got[0]["bytes"])
+				}
 			}
 		})
 	}
@@ -314,6 +351,11 @@ func TestBenchUsage(t *testing.T) {
 		{"too many streams", []string{"-m", "100000"}, `at most 65536`},
 		{"a negative warm-up", []string{"--warmup", "-1"}, `--warmup must not be negative`},
 		{"a chunked GET", []string{"--chunked"}, `--chunked needs --op post`},
+		{"an origin", []string{"--origin", "apache"}, `there is no origin "apache" \(want one of go, nginx, h2o, nghttpd\)`},
+		{"an origin and a URL", []string{"--origin", "nginx", "http://x/"}, `--origin is for runs without a URL`},
+		{"an upload to nginx", []string{"--origin", "nginx", "--op", "post"}, `nginx has nothing here that reads an upload`},
+		{"a path to two ports", []string{"--origin", "nginx", "--rtt", "1ms"}, `a port of its own for HTTP/1.1`},
+		{"HTTP/1.1 to nghttpd", []string{"--origin", "nghttpd", "--client", "http1"}, `nghttpd does not speak HTTP/1.1`},
 		{"connections of http1", []string{"--http1-conns", "-1"}, `--http1-conns must be between`},
 		{"a pace", []string{"--pace", "1MiB"}, `"1MiB" is no rate`},
 		{"an empty buffer", []string{"--read-buffer", "4KiB,0"}, `a buffer must be between 1 and 1GiB`},

@@ -24,13 +24,34 @@ func (z *zeros) Close() error { return nil }
 // paceSteps is how often in a second a paced reader reads.
 const paceSteps = 50
 
+// bodyBuffer is the size of the buffer of a lane: as large as asked for, but no larger than it can use, since a
+// thousand of them would hide what the client itself needs.
+func (s *Spec) bodyBuffer() int64 {
+	n := s.BodyBuffer
+	if n <= 0 {
+		n = DefaultBodyBuffer
+	}
+	switch {
+	case s.Op == Post:
+		n = min(n, postBuffer)
+	case s.Size != AnySize:
+		n = min(n, max(s.Size, 1))
+	}
+	if s.Pace > 0 {
+		n = min(n, max(s.Pace/paceSteps, 1))
+	}
+	return n
+}
+
+// postBuffer is enough for the short answer to a POST.
+const postBuffer = 4 << 10
+
 // drain reads r to its end and returns how many octets came. It takes at most pace of them a second, unless that is 0.
 func drain(r io.Reader, buf []byte, pace int64) (int64, error) {
 	var total int64
 	var start time.Time
 	if pace > 0 {
 		start = time.Now()
-		buf = buf[:min(int64(len(buf)), max(pace/paceSteps, 1))]
 	}
 	for {
 		n, err := r.Read(buf)

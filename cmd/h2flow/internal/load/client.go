@@ -50,9 +50,7 @@ func newSession(spec Spec) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if spec.BodyBuffer <= 0 {
-		spec.BodyBuffer = DefaultBodyBuffer
-	}
+	spec.BodyBuffer = spec.bodyBuffer()
 	s := &session{spec: spec, url: u}
 	if u.Scheme == "https" {
 		s.tls = &tls.Config{InsecureSkipVerify: spec.Insecure, ServerName: u.Hostname()}

@@ -205,6 +205,28 @@ func TestPace(t *testing.T) {
 	}
 }
 
+func TestBodyBuffer(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		spec Spec
+		want int64
+	}{
+		{"the default", Spec{Op: Get, Size: 1 << 30}, 128 << 10},
+		{"of any size", Spec{Op: Get, Size: AnySize}, 128 << 10},
+		{"what was asked for", Spec{Op: Get, Size: 1 << 30, BodyBuffer: 1000}, 1000},
+		{"a small body", Spec{Op: Get, Size: 1000}, 1000},
+		{"no body", Spec{Op: Get}, 1},
+		{"an upload", Spec{Op: Post, Size: 1 << 30}, 4 << 10},
+		{"a slow reader", Spec{Op: Get, Size: 1 << 30, Pace: 1 << 20}, 20971},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := tt.spec.bodyBuffer(); got != tt.want {
+				t.Errorf("%d octets, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestBeside(t *testing.T) {
 	for _, client := range Clients() {
 		t.Run(client, func(t *testing.T) {

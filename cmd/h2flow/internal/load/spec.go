@@ -64,7 +64,8 @@ type Spec struct {
 	// Beside, if not empty, is the URL of a large body: each connection downloads it over and over while the others
 	// are measured. HTTP/1.1 has another connection for it. It does not count as a request.
 	Beside string
-	// BodyBuffer is the size of the buffer that a lane reads bodies into, in octets; 0 means DefaultBodyBuffer.
+	// BodyBuffer is the size of the buffer that a lane reads bodies into, in octets; 0 means DefaultBodyBuffer. It is
+	// smaller where a body, or what is taken of it at once, is.
 	BodyBuffer int64
 
 	// CACert, in PEM, are the certificates to trust instead of the system's; Insecure trusts any.
@@ -72,7 +73,7 @@ type Spec struct {
 	Insecure bool
 }
 
-// DefaultBodyBuffer is how much a lane reads at once, in octets.
+// DefaultBodyBuffer is the most that a lane reads at once, in octets, unless the Spec says otherwise.
 const DefaultBodyBuffer = 128 << 10
 
 // check returns the URL, or what is wrong with the Spec.
