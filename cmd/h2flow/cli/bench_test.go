@@ -30,8 +30,10 @@ import (
 
 // benchNames are the names of a line of JSON.
 var benchNames = []string{
-	"allocs_per_req", "bytes", "bytes_per_req", "client", "conns", "failures", "mib_per_s", "op", "p50_ms", "p90_ms", "p99_ms",
-	"peak_rss_bytes", "proto", "ratio_to_http1", "req_per_s", "requests", "round", "seconds", "streams", "sys_s", "tls", "user_s",
+	"allocs_per_req", "bytes", "bytes_per_req", "client", "conns", "failures", "mib_per_s", "op", "p50_ms",
+	"p90_ms", "p99_ms",
+	"peak_rss_bytes", "proto", "ratio_to_http1", "req_per_s", "requests", "round", "seconds", "streams",
+	"sys_s", "tls", "user_s",
 }
 
 // lines parses lines of JSON.
@@ -71,28 +73,34 @@ func TestBenchJSON(t *testing.T) {
 		if diff := cmp.Diff(benchNames, slices.Sorted(maps.Keys(m))); diff != "" {
 			t.Fatalf("names (-want +got):\n%s", diff)
 		}
-		if m["requests"] != 6.0 || m["bytes"] != 6.0*2048 || m["failures"] != 0.0 || m["op"] != "get" || m["tls"] != false {
+		if m["requests"] != 6.0 || m["bytes"] != 6.0*2048 || m["failures"] != 0.0 || m["op"] != "get" ||
+			m["tls"] != false {
 			t.Errorf("%v: want 6 requests by GET in cleartext, with 12288 octets", m)
 		}
 		rate := m["requests"].(float64) / m["seconds"].(float64)
 		if math.Abs(m["req_per_s"].(float64)/rate-1) > 1e-9 || math.Abs(m["mib_per_s"].(float64)*512/rate-1) > 1e-9 {
 			t.Errorf("%v: the rates are not those of its requests, octets and seconds", m)
 		}
-		for _, name := range []string{"p50_ms", "p90_ms", "p99_ms", "allocs_per_req", "bytes_per_req", "ratio_to_http1"} {
+		for _, name := range []string{"p50_ms", "p90_ms", "p99_ms", "allocs_per_req", "bytes_per_req",
+			"ratio_to_http1"} {
 			if f, ok := m[name].(float64); !ok || f <= 0 {
 				t.Errorf("%s is %v, want more than 0", name, m[name])
 			}
 		}
-		if runtime.GOOS == "linux" && (m["user_s"] == nil || m["sys_s"] == nil || m["peak_rss_bytes"].(float64) < 1<<20) {
+		if runtime.GOOS == "linux" && (m["user_s"] == nil || m["sys_s"] == nil ||
+			m["peak_rss_bytes"].(float64) < 1<<20) {
 			t.Errorf("%v: want the CPU time and the memory of the client", m)
 		}
 		runs = append(runs, run{
-			m["client"].(string), m["proto"].(string), m["round"].(float64), m["conns"].(float64), m["streams"].(float64),
+			m["client"].(string), m["proto"].(string), m["round"].(float64), m["conns"].(float64),
+			m["streams"].(float64),
 		})
 	}
 	want := []run{
-		{"http1", "HTTP/1.1", 1, 6, 1}, {"net/http-h2", "HTTP/2", 1, 2, 3}, {"h2flow", "HTTP/2", 1, 2, 3}, {"h2flow-raw", "HTTP/2", 1, 2, 3},
-		{"http1", "HTTP/1.1", 2, 6, 1}, {"net/http-h2", "HTTP/2", 2, 2, 3}, {"h2flow", "HTTP/2", 2, 2, 3}, {"h2flow-raw", "HTTP/2", 2, 2, 3},
+		{"http1", "HTTP/1.1", 1, 6, 1}, {"net/http-h2", "HTTP/2", 1, 2, 3}, {"h2flow", "HTTP/2", 1, 2, 3},
+		{"h2flow-raw", "HTTP/2", 1, 2, 3},
+		{"http1", "HTTP/1.1", 2, 6, 1}, {"net/http-h2", "HTTP/2", 2, 2, 3}, {"h2flow", "HTTP/2", 2, 2, 3},
+		{"h2flow-raw", "HTTP/2", 2, 2, 3},
 	}
 	if diff := cmp.Diff(want, runs, cmp.AllowUnexported(run{})); diff != "" {
 		t.Errorf("runs (-want +got):\n%s", diff)
@@ -111,14 +119,18 @@ func TestBenchOptions(t *testing.T) {
 		want map[string]any
 	}{
 		{[]string{"--op", "post", "--size", "3KiB"}, map[string]any{"op": "post", "bytes": 2.0 * 3072}},
-		{[]string{"--op", "post", "--chunked", "--client", "http1"}, map[string]any{"client": "http1", "bytes": 2048.0}},
+		{[]string{"--op", "post", "--chunked", "--client", "http1"}, map[string]any{"client": "http1",
+			"bytes": 2048.0}},
 		{[]string{"--tls"}, map[string]any{"tls": true, "proto": "HTTP/2"}},
-		{[]string{"--tls", "--client", "http1", "--warmup", "0"}, map[string]any{"tls": true, "proto": "HTTP/1.1", "conns": 1.0}},
+		{[]string{"--tls", "--client", "http1", "--warmup", "0"}, map[string]any{"tls": true,
+			"proto": "HTTP/1.1", "conns": 1.0}},
 		{[]string{"--tls", "--client", "h2flow-raw", "--op", "post"}, map[string]any{"tls": true, "op": "post"}},
-		{[]string{"--tls", "--client", "net/http-h2", "--rtt", "1ms", "--rate", "1Gbit"}, map[string]any{"client": "net/http-h2"}},
+		{[]string{"--tls", "--client", "net/http-h2", "--rtt", "1ms", "--rate", "1Gbit"},
+			map[string]any{"client": "net/http-h2"}},
 		{[]string{"--strategy", "threshold", "--client", "h2flow-raw"}, map[string]any{"client": "h2flow-raw"}},
 		{[]string{"--strategy", "mine", "--rtt", "1ms"}, map[string]any{"client": "h2flow"}},
-		{[]string{"--read-buffer", "8KiB", "--write-buffer", "8KiB", "--max-frame-size", "32KiB"}, map[string]any{"client": "h2flow"}},
+		{[]string{"--read-buffer", "8KiB", "--write-buffer", "8KiB", "--max-frame-size", "32KiB"},
+			map[string]any{"client": "h2flow"}},
 		{[]string{"--body-buffer", "100", "--size", "0"}, map[string]any{"bytes": 0.0}},
 		{[]string{"--pace", "1MiB/s", "--size", "10KiB"}, map[string]any{"bytes": 20480.0}},
 		{[]string{"--beside", "10MiB"}, map[string]any{"bytes": 2048.0, "streams": 1.0}},
@@ -155,7 +167,8 @@ func TestBenchOrigins(t *testing.T) {
 				t.Skip(err)
 			}
 			for _, more := range [][]string{nil, {"--tls"}, {"--tls", "--rtt", "1ms"}} {
-				args := []string{"--json", "--compare", "--rounds", "1", "-n", "3", "--size", "100000", "--origin", tt.name}
+				args := []string{"--json", "--compare", "--rounds", "1", "-n", "3", "--size", "100000",
+					"--origin", tt.name}
 				got := lines(t, runVerb(t, append(args, more...)...))
 				if len(got) != tt.clients {
 					t.Errorf("%v: %d clients were compared, want %d", more, len(got), tt.clients)
@@ -166,7 +179,8 @@ func TestBenchOrigins(t *testing.T) {
 					}
 				}
 			}
-			if text := runVerb(t, "-n", "1", "--origin", tt.name); !strings.Contains(text, "/bytes/1024 ("+tt.name+"), ") {
+			if text := runVerb(t, "-n", "1", "--origin", tt.name); !strings.Contains(text,
+				"/bytes/1024 ("+tt.name+"), ") {
 				t.Errorf("the title does not name the server:\n%s", text)
 			}
 			if tt.uploads {
@@ -220,16 +234,19 @@ func TestBenchURL(t *testing.T) {
 	if n := paths.Load(); n != 9 {
 		t.Errorf("the server saw %d requests, want 9", n)
 	}
-	got := lines(t, runVerb(t, "--json", "-n", "2", "--client", "h2flow,http1", "--http1-url", old.URL+"/a", server.URL+"/a"))
+	got := lines(t, runVerb(t, "--json", "-n", "2", "--client", "h2flow,http1", "--http1-url", old.URL+"/a",
+		server.URL+"/a"))
 	if len(got) != 2 || got[1]["client"] != "http1" || got[0]["ratio_to_http1"] == nil || conns.Load() != 3 {
 		t.Errorf("%v, and %d requests at the other URL; want both clients, h2flow's ratio, and 3", got, conns.Load())
 	}
 
 	s := call(t.Context(), nil, "bench", "-n", "2", "--json", "--size", "3KiB", "--warmup", "0", server.URL+"/a")
-	if s.status != 1 || !strings.Contains(s.stderr, "h2flow bench: client h2flow: 2 of 2 requests failed; the first: a body of 1024 octets came, want 3072\n") {
+	if s.status != 1 || !strings.Contains(s.stderr,
+		"h2flow bench: client h2flow: 2 of 2 requests failed; the first: a body of 1024 octets came, want 3072\n") {
 		t.Errorf("status %d, %q; want 1 and the reason", s.status, s.stderr)
 	}
-	if m := lines(t, s.stdout)[0]; m["failures"] != 2.0 || m["requests"] != 0.0 || m["p50_ms"] != nil || m["allocs_per_req"] != nil {
+	if m := lines(t, s.stdout)[0]; m["failures"] != 2.0 || m["requests"] != 0.0 || m["p50_ms"] != nil ||
+		m["allocs_per_req"] != nil {
 		t.Errorf("%v: want 2 failures, and null for what needs a request", m)
 	}
 }
@@ -249,7 +266,8 @@ func TestBenchTrust(t *testing.T) {
 		}
 	}
 	s := call(t.Context(), nil, "bench", "-n", "1", "--client", "http1,h2flow", ready.URL)
-	if s.status != 1 || !strings.Contains(s.stderr, "client http1: warming up: ") || !strings.Contains(s.stderr, "certificate") {
+	if s.status != 1 || !strings.Contains(s.stderr, "client http1: warming up: ") || !strings.Contains(s.stderr,
+		"certificate") {
 		t.Errorf("status %d, %q; want 1 and a word about the certificate", s.status, s.stderr)
 	}
 	if !strings.Contains(s.stdout, "\nh2flow failed: warming up: ") {
@@ -259,11 +277,13 @@ func TestBenchTrust(t *testing.T) {
 
 func TestBenchTables(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "runs.jsonl")
-	text := runVerb(t, "--client", "http1,net/http-h2,h2flow", "--strategy", "fixed,mine", "--rounds", "3", "-n", "2", "-o", out)
+	text := runVerb(t, "--client", "http1,net/http-h2,h2flow", "--strategy", "fixed,mine", "--rounds", "3",
+		"-n", "2", "-o", out)
 	for _, want := range []string{
 		"TCP congestion control: ", "GET http://127.0.0.1:", "(a server of ours in a process of its own)",
 		", 1 connection, 1 stream on each, 2 requests, 3 rounds\n",
-		"speed and latency", "req/s", "p99 ms", "cost of the client", "CPU s/GiB", "CPU s/1000 req", "allocs/req", "peak heap",
+		"speed and latency", "req/s", "p99 ms", "cost of the client", "CPU s/GiB", "CPU s/1000 req",
+		"allocs/req", "peak heap",
 		"\nratio to http1 ", "\nratio to net/http-h2 ", "\nh2flow mine:a=1 ", "\nh2flow fixed:stream=",
 		"median of the ratios of 3 pairs, with its 95 % interval by bootstrap\n",
 	} {
@@ -289,7 +309,8 @@ func TestBenchReportSuite(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "runs.jsonl")
 	text := runVerb(t, "--suite", "report", "-n", "1", "--rounds", "1", "-o", out)
 	for _, want := range []string{
-		"cleartext, 32 concurrent small requests", "TLS, 1 MiB upload", "9772 (1.68)", "10.81 (0.05)", "95.06 (0.46)", "165.6 (0.78)",
+		"cleartext, 32 concurrent small requests", "TLS, 1 MiB upload", "9772 (1.68)", "10.81 (0.05)",
+		"95.06 (0.46)", "165.6 (0.78)",
 		"h2flow fixed:stream=65535:conn=65535", "median of 1 round of 1 request each",
 	} {
 		if !strings.Contains(text, want) {
@@ -321,7 +342,8 @@ func TestBenchBuffersSuite(t *testing.T) {
 	text := runVerb(t, "--suite", "buffers", "--size", "1MiB", "--rounds", "2")
 	for _, want := range []string{
 		"upload of 1MiB, https", "upload of 1MiB, http ", "download of 104857, https", "real s", "user s", "sys s",
-		"\nhttp1 chunked write-buffer=4KiB ", "\nh2flow-raw write-buffer=128KiB ", "\nh2flow read-buffer=256KiB ", "\nnet/http-h2 ",
+		"\nhttp1 chunked write-buffer=4KiB ", "\nh2flow-raw write-buffer=128KiB ",
+		"\nh2flow read-buffer=256KiB ", "\nnet/http-h2 ",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the tables do not contain %q:\n%s", want, text)
@@ -351,11 +373,14 @@ func TestBenchUsage(t *testing.T) {
 		{"too many streams", []string{"-m", "100000"}, `at most 65536`},
 		{"a negative warm-up", []string{"--warmup", "-1"}, `--warmup must not be negative`},
 		{"a chunked GET", []string{"--chunked"}, `--chunked needs --op post`},
-		{"an origin", []string{"--origin", "apache"}, `there is no origin "apache" \(want one of go, nginx, h2o, nghttpd\)`},
+		{"an origin", []string{"--origin", "apache"},
+			`there is no origin "apache" \(want one of go, nginx, h2o, nghttpd\)`},
 		{"an origin and a URL", []string{"--origin", "nginx", "http://x/"}, `--origin is for runs without a URL`},
-		{"an upload to nginx", []string{"--origin", "nginx", "--op", "post"}, `nginx has nothing here that reads an upload`},
+		{"an upload to nginx", []string{"--origin", "nginx", "--op", "post"},
+			`nginx has nothing here that reads an upload`},
 		{"a path to two ports", []string{"--origin", "nginx", "--rtt", "1ms"}, `a port of its own for HTTP/1.1`},
-		{"HTTP/1.1 to nghttpd", []string{"--origin", "nghttpd", "--client", "http1"}, `nghttpd does not speak HTTP/1.1`},
+		{"HTTP/1.1 to nghttpd", []string{"--origin", "nghttpd", "--client", "http1"},
+			`nghttpd does not speak HTTP/1.1`},
 		{"connections of http1", []string{"--http1-conns", "-1"}, `--http1-conns must be between`},
 		{"a pace", []string{"--pace", "1MiB"}, `"1MiB" is no rate`},
 		{"an empty buffer", []string{"--read-buffer", "4KiB,0"}, `a buffer must be between 1 and 1GiB`},
@@ -366,11 +391,15 @@ func TestBenchUsage(t *testing.T) {
 		{"TLS with a URL", []string{"--tls", "http://x/"}, `--tls is for runs without a URL`},
 		{"trust without a URL", []string{"--insecure"}, `need a URL`},
 		{"trust in two ways", []string{"--insecure", "--cacert", "f", "https://x/"}, `exclude each other`},
-		{"another scheme for http1", []string{"--http1-url", "https://x/", "http://x/"}, `must be a URL of the scheme http`},
-		{"a path to two servers", []string{"--http1-url", "http://y/", "--rtt", "1ms", "http://x/"}, `does not go together`},
+		{"another scheme for http1", []string{"--http1-url", "https://x/", "http://x/"},
+			`must be a URL of the scheme http`},
+		{"a path to two servers", []string{"--http1-url", "http://y/", "--rtt", "1ms", "http://x/"},
+			`does not go together`},
 		{"a suite", []string{"--suite", "all"}, `there is no suite "all"`},
-		{"a suite with a client", []string{"--suite", "report", "--client", "http1"}, `the suite report decides about --client itself`},
-		{"a suite with connections", []string{"--suite", "buffers", "-c", "2"}, `the suite buffers decides about -c itself`},
+		{"a suite with a client", []string{"--suite", "report", "--client", "http1"},
+			`the suite report decides about --client itself`},
+		{"a suite with connections", []string{"--suite", "buffers", "-c", "2"},
+			`the suite buffers decides about -c itself`},
 		{"a suite with a URL", []string{"--suite", "report", "http://x/"}, `takes no URL`},
 		{"a suite without rounds", []string{"--suite", "report", "--rounds", "0"}, `--rounds must be at least 1`},
 	} {
@@ -387,8 +416,10 @@ func TestBenchFailures(t *testing.T) {
 		want string
 	}{
 		{"a file that cannot be written", []string{"-o", "/nowhere/x", "-n", "1"}, `/nowhere/x: no such file`},
-		{"certificates that are not there", []string{"--cacert", "/nowhere/x", "https://x/"}, `/nowhere/x: no such file`},
-		{"nobody listens", []string{"--json", "-n", "1", "http://127.0.0.1:1/"}, `client h2flow: warming up: .*connection refused`},
+		{"certificates that are not there", []string{"--cacert", "/nowhere/x", "https://x/"},
+			`/nowhere/x: no such file`},
+		{"nobody listens", []string{"--json", "-n", "1", "http://127.0.0.1:1/"},
+			`client h2flow: warming up: .*connection refused`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			call(t.Context(), nil, append([]string{"bench"}, tt.args...)...).wantFailure(t, 1, tt.want)
@@ -473,7 +504,8 @@ func TestUnknownFiguresAreNull(t *testing.T) {
 	}
 	slices.Sort(null)
 	want := []string{
-		"allocs_per_req", "bytes_per_req", "p50_ms", "p90_ms", "p99_ms", "peak_rss_bytes", "proto", "ratio_to_http1", "sys_s", "user_s",
+		"allocs_per_req", "bytes_per_req", "p50_ms", "p90_ms", "p99_ms", "peak_rss_bytes", "proto",
+		"ratio_to_http1", "sys_s", "user_s",
 	}
 	if diff := cmp.Diff(want, null); diff != "" {
 		t.Errorf("null (-want +got):\n%s", diff)
@@ -498,7 +530,8 @@ func TestCongestionNote(t *testing.T) {
 
 func TestDigits(t *testing.T) {
 	for in, want := range map[float64]string{
-		0: "0", 12345.6: "12346", 123.46: "123.5", 12.346: "12.35", 1.23456: "1.235", 0.123456: "0.123", 0.00123456: "0.00123",
+		0: "0", 12345.6: "12346", 123.46: "123.5", 12.346: "12.35", 1.23456: "1.235", 0.123456: "0.123",
+		0.00123456: "0.00123",
 	} {
 		if got := digits(in); got != want {
 			t.Errorf("%v is shown as %s, want %s", in, got, want)

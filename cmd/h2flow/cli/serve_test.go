@@ -75,18 +75,25 @@ func TestServedPaths(t *testing.T) {
 		{name: "a status of a body", path: "/bytes/7?status=503", status: 503, length: 7, size: 7},
 		{name: "a delay", path: "/delay/1ms", status: 200, length: 16, size: 16},
 		{
-			name: "trailers", path: "/bytes/5?trailer=x-sum:12&trailer=x-more:%20a%20b", status: 200, length: -1, size: 5,
+			name: "trailers", path: "/bytes/5?trailer=x-sum:12&trailer=x-more:%20a%20b", status: 200,
+			length: -1, size: 5,
 			trailer: http.Header{"X-Sum": {"12"}, "X-More": {"a b"}},
 		},
 		{name: "HEAD", method: "HEAD", path: "/bytes/1GiB", status: 200, length: 1 << 30},
-		{name: "the sink", method: "POST", path: "/sink", body: long, status: 200, length: 7, size: 7, want: "300000\n"},
-		{name: "a sink elsewhere", method: "PUT", path: "/x/y", body: "12345", status: 200, length: 2, size: 2, want: "5\n"},
-		{name: "the echo", method: "POST", path: "/echo", body: long, status: 200, length: -1, size: 300000, want: long},
+		{name: "the sink", method: "POST", path: "/sink", body: long, status: 200, length: 7, size: 7,
+			want: "300000\n"},
+		{name: "a sink elsewhere", method: "PUT", path: "/x/y", body: "12345", status: 200, length: 2, size: 2,
+			want: "5\n"},
+		{name: "the echo", method: "POST", path: "/echo", body: long, status: 200, length: -1, size: 300000,
+			want: long},
 		{name: "an unknown path", path: "/nothing", status: 404, length: 19, size: 19, want: "404 page not found\n"},
 		{name: "no size", path: "/bytes/many", status: 400, length: 94, size: 94},
-		{name: "an option", path: "/bytes/1?delay=soon", status: 400, length: 58, size: 58, want: "delay: \"soon\" is no time (want one like 50ms, 1.5s or 2m)\n"},
-		{name: "a pause without pieces", path: "/bytes/1?pause=1ms", status: 400, length: 47, size: 47, want: "pause: it is between pieces, so it needs chunk\n"},
-		{name: "a trailer", path: "/bytes/1?trailer=x", status: 400, length: 48, size: 48, want: "trailer: \"x\" is none (want one like NAME:VALUE)\n"},
+		{name: "an option", path: "/bytes/1?delay=soon", status: 400, length: 58, size: 58,
+			want: "delay: \"soon\" is no time (want one like 50ms, 1.5s or 2m)\n"},
+		{name: "a pause without pieces", path: "/bytes/1?pause=1ms", status: 400, length: 47, size: 47,
+			want: "pause: it is between pieces, so it needs chunk\n"},
+		{name: "a trailer", path: "/bytes/1?trailer=x", status: 400, length: 48, size: 48,
+			want: "trailer: \"x\" is none (want one like NAME:VALUE)\n"},
 		{name: "an interim status", path: "/status/100", status: 400, length: 52, size: 52},
 	} {
 		for _, client := range serving(t) {
@@ -95,7 +102,8 @@ func TestServedPaths(t *testing.T) {
 				if tt.method != "" {
 					method = tt.method
 				}
-				req, err := http.NewRequestWithContext(t.Context(), method, client.url+tt.path, strings.NewReader(tt.body))
+				req, err := http.NewRequestWithContext(t.Context(), method, client.url+tt.path,
+					strings.NewReader(tt.body))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -231,10 +239,12 @@ func TestServeTLS(t *testing.T) {
 
 func TestServeJSONInCleartext(t *testing.T) {
 	var line map[string]any
-	if err := json.Unmarshal([]byte(startServe(t, "--json", "--addr", "127.0.0.1:0", "--max-streams", "7")), &line); err != nil {
+	if err := json.Unmarshal([]byte(startServe(t, "--json", "--addr", "127.0.0.1:0", "--max-streams", "7")),
+		&line); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]any{"url": "http://" + line["addr"].(string) + "/", "addr": line["addr"], "tls": false, "certificate": nil}
+	want := map[string]any{"url": "http://" + line["addr"].(string) + "/", "addr": line["addr"], "tls": false,
+		"certificate": nil}
 	if diff := cmp.Diff(want, line); diff != "" {
 		t.Errorf("the line (-want +got):\n%s", diff)
 	}
@@ -286,7 +296,8 @@ func TestServeUsage(t *testing.T) {
 		{"a certificate without a key", []string{"--tls", "--cert", "c"}, 2, `--cert and --key need each other`},
 		{"a certificate without TLS", []string{"--cert", "c", "--key", "k"}, 2, `--cert needs --tls`},
 		{"a number of streams", []string{"--max-streams", "-1"}, 2, `must not be negative`},
-		{"files that are not there", []string{"--tls", "--cert", "/nowhere/c", "--key", "k"}, 1, `/nowhere/c: no such file`},
+		{"files that are not there", []string{"--tls", "--cert", "/nowhere/c", "--key", "k"}, 1,
+			`/nowhere/c: no such file`},
 		{"an address", []string{"--addr", "nowhere"}, 1, `missing port`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -58,7 +58,8 @@ func newTestServer(t *testing.T, useTLS bool) *testServer {
 
 // spec is a small run against the server.
 func (s *testServer) spec(client, path string) Spec {
-	spec := Spec{Client: client, URL: s.URL + path, Op: Get, Size: AnySize, Requests: 10, Conns: 1, Streams: 2, Warmup: 1}
+	spec := Spec{Client: client, URL: s.URL + path, Op: Get, Size: AnySize, Requests: 10, Conns: 1, Streams: 2,
+		Warmup: 1}
 	if s.TLS != nil {
 		spec.CACert = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))
 	}
@@ -104,7 +105,8 @@ func TestEveryClient(t *testing.T) {
 					if want := int64(14 * 3000); op == Post && server.uploaded.Load() != want {
 						t.Errorf("the server got %d octets, want %d", server.uploaded.Load(), want)
 					}
-					if r.P50 == nil || r.P90 == nil || r.P99 == nil || *r.P50 <= 0 || *r.P50 > *r.P90 || *r.P90 > *r.P99 {
+					if r.P50 == nil || r.P90 == nil || r.P99 == nil || *r.P50 <= 0 || *r.P50 > *r.P90 ||
+						*r.P90 > *r.P99 {
 						t.Errorf("percentiles %v %v %v, want three in order", r.P50, r.P90, r.P99)
 					}
 					if r.Seconds <= 0 || r.Allocs <= 0 || r.AllocBytes <= 0 || r.PeakHeapBytes <= 0 {
@@ -269,7 +271,8 @@ func TestFailures(t *testing.T) {
 				t.Fatal(err)
 			}
 			if r.Requests != 4 || r.Failures != 6 || !strings.Contains(r.FirstFailure, "503") {
-				t.Errorf("%d requests and %d failures (%s), want 4 and 6 with a 503", r.Requests, r.Failures, r.FirstFailure)
+				t.Errorf("%d requests and %d failures (%s), want 4 and 6 with a 503", r.Requests, r.Failures,
+					r.FirstFailure)
 			}
 		})
 	}
@@ -299,7 +302,8 @@ func TestATimedRunAgainstNothingEnds(t *testing.T) {
 				t.Fatal(err)
 			}
 			if r.Failures != 2*maxFailuresInARow || r.Requests != 0 || r.P50 != nil {
-				t.Errorf("%d failures, %d requests, p50 %v; want %d, none, none", r.Failures, r.Requests, r.P50, 2*maxFailuresInARow)
+				t.Errorf("%d failures, %d requests, p50 %v; want %d, none, none", r.Failures, r.Requests, r.P50,
+					2*maxFailuresInARow)
 			}
 			spec.Warmup = 1
 			if _, err := Run(t.Context(), spec); err == nil || !strings.HasPrefix(err.Error(), "warming up: ") {
@@ -339,12 +343,14 @@ func TestSpecsThatMakeNoSense(t *testing.T) {
 		want   string
 	}{
 		{"a URL", func(s *Spec) { s.URL = "ftp://x/" }, `"ftp://x/" is no http or https URL with a host`},
-		{"a client", func(s *Spec) { s.Client = "ie6" }, `there is no client "ie6" (want one of http1, net/http-h2, h2flow, h2flow-raw)`},
+		{"a client", func(s *Spec) { s.Client = "ie6" },
+			`there is no client "ie6" (want one of http1, net/http-h2, h2flow, h2flow-raw)`},
 		{"an operation", func(s *Spec) { s.Op = "put" }, `there is no operation "put" (want get or post)`},
 		{"a post of any size", func(s *Spec) { s.Op, s.Size = Post, AnySize }, `a body to post needs a size`},
 		{"no lane", func(s *Spec) { s.Streams = 0 }, `1 connections with 0 streams are no load`},
 		{"no end", func(s *Spec) { s.Requests = 0 }, `neither the requests nor the time are limited`},
-		{"no certificate", func(s *Spec) { s.URL, s.CACert = "https://x/", "none" }, `the certificates to trust contain none in PEM`},
+		{"no certificate", func(s *Spec) { s.URL, s.CACert = "https://x/", "none" },
+			`the certificates to trust contain none in PEM`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			spec := good

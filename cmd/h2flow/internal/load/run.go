@@ -128,7 +128,6 @@ func measure(ctx context.Context, s *session, lanes []lane) *Result {
 	var begun atomic.Int64
 	runtime.GC()
 	heap := watchHeap()
-	besideBefore := s.besideBytes.Load()
 	before := costNow()
 	start := time.Now()
 	more := func() bool {
@@ -144,7 +143,7 @@ func measure(ctx context.Context, s *session, lanes []lane) *Result {
 		Seconds: seconds, Conns: s.spec.Conns, Streams: s.spec.Streams,
 		UserSeconds: difference(before.user, after.user), SysSeconds: difference(before.sys, after.sys),
 		Allocs: int64(after.mallocs - before.mallocs), AllocBytes: int64(after.bytes - before.bytes),
-		BesideBytes:   s.besideBytes.Load() - besideBefore,
+		BesideBytes:   s.besideBytes.Load(),
 		PeakHeapBytes: heap.stop(), PeakRSSBytes: peakRSS(),
 		P50: t.percentile(50), P90: t.percentile(90), P99: t.percentile(99),
 	}

@@ -113,7 +113,7 @@ type Result struct {
 	UserSeconds, SysSeconds *float64
 	// What this process allocated while the run lasted.
 	Allocs, AllocBytes int64
-	// BesideBytes are the octets that came of what was downloaded beside.
+	// BesideBytes are the octets that came of what was downloaded beside, from its start before the warm-up on.
 	BesideBytes int64
 	// PeakHeapBytes is the most that live and not yet collected objects took, by samples every 10 ms.
 	PeakHeapBytes int64
