@@ -26,6 +26,8 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
 		os.Exit(Main(os.Args[1:], own{strategy.BDP{}, "mine:a=1"}))
 	}
+	// Under the race detector every process waits for a second before it ends, unless it is told not to.
+	os.Setenv("GORACE", strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=0"))
 	os.Exit(m.Run())
 }
 
