@@ -1,6 +1,7 @@
 package h2flow
 
 import (
+	"io"
 	"time"
 
 	"example.com/h2flow/conn"
@@ -54,9 +55,14 @@ func (c *ClientConn) end(e *conn.Error) {
 	c.wakeSpace()
 	c.strategyOver()
 	c.kick()
-	if c.core.Done() && c.writer.active {
-		go c.nc.Close() // the transport failed: a write in progress has no sense any more
-	}
+}
+
+// transportFailed ends the connection because reading or writing failed. What was packed is dropped: streams whose
+// heads are in there are told that they are safe to send again.
+func (c *ClientConn) transportFailed(err error) {
+	c.writer.buf = nil
+	c.core.Fail(time.Now(), err)
+	c.takeEvents()
 }
 
 // closedError is what a stream fails with that the core gave no error of its own.
@@ -178,10 +184,12 @@ func (c *ClientConn) write() {
 		if w.spare == nil && cap(buf) <= 2*c.cfg.WriteBufferSize {
 			w.spare = buf[:0]
 		}
+		if err == nil && n < len(buf) {
+			err = io.ErrShortWrite
+		}
 		if err != nil {
-			w.failed, w.buf = true, nil
-			c.core.Fail(time.Now(), err)
-			c.takeEvents()
+			w.failed = true
+			c.transportFailed(err)
 			break
 		}
 	}

@@ -164,8 +164,10 @@ func (c *ClientConn) readTurn(w *waiter) {
 		c.deliver(ev)
 	}
 	if r.err != nil && !c.over && !c.core.Pending() {
-		c.core.Fail(time.Now(), r.err)
-		c.takeEvents()
+		c.transportFailed(r.err)
+		if c.writer.active {
+			go c.nc.Close() // the write in progress has no sense any more
+		}
 	}
 }
 

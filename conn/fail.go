@@ -66,9 +66,10 @@ func (c *Conn) end(why, perStream *Error) {
 	c.events.push(Event{Kind: Closed, Err: why})
 }
 
-// neverLeft reports whether the peer cannot have seen the head of s.
+// neverLeft reports whether the peer cannot have seen the head of s and never will. What is packed still leaves, even
+// if the stream or the connection is over by then, unless the transport failed.
 func (c *Conn) neverLeft(s *streamRecord) bool {
-	return s.headersEnd == 0 || s.headersEnd > c.out.written
+	return s.headersEnd == 0 || c.out.cut && s.headersEnd > c.out.written
 }
 
 // failedStream gives the last event of s.

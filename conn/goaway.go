@@ -108,9 +108,12 @@ func (c *Conn) Close(now time.Time) {
 	c.end(nil, &Error{Scope: ScopeConnection, Reason: "the connection was closed by this side"})
 }
 
-// Fail says that the transport failed with err: every stream fails and nothing more is sent.
+// Fail says that the transport failed with err: every stream fails and nothing more is sent. The caller must not write
+// what was packed and does not count as Written either, since a stream whose head is in there is said to be safe to
+// send again.
 func (c *Conn) Fail(now time.Time, err error) {
 	c.touch(now)
+	c.out.cut = true
 	switch c.life {
 	case dead:
 		return

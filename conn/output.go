@@ -23,6 +23,7 @@ type output struct {
 
 	total     int64 // octets packed so far
 	written   int64 // octets that left the process
+	cut       bool  // the transport failed: octets that did not leave never will
 	pingCount uint64
 	block     []byte // scratch for field blocks that need CONTINUATION
 }
@@ -59,7 +60,7 @@ func (o *output) owesReplies() bool {
 }
 
 // Written says that total octets, counted from the beginning, have left the process. A stream whose head had not left
-// when the connection fails is safe to send again.
+// when the transport fails is safe to send again.
 func (c *Conn) Written(total int64) { c.out.written = total }
 
 // Packed is the number of octets that were packed for sending so far, DATA included.
