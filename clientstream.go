@@ -12,14 +12,17 @@ import (
 )
 
 // A ClientStream is one request and its response. One goroutine may read (ReadHead, Read, WriteTo, Trailers) while
-// another writes (Write, ReadFrom, CloseWrite, CloseWriteTrailers); Reset, Close and the deadlines may be called from
-// anywhere and wake both.
+// another writes (Write, WriteEnd, ReadFrom, CloseWrite, CloseWriteTrailers). If several read, or several write, their
+// calls take turns, whole. Reset, Close and the deadlines may be called from anywhere and wake everybody.
 //
 // Whoever opened a stream has to read it to io.EOF or to call Close, or its octets and its slot stay taken.
 type ClientStream struct {
 	c    *ClientConn
 	id   frame.StreamID
 	stop func() bool // ends the watching of the context
+
+	// Whoever reads holds reading, whoever writes holds writing, before c.mu: reader and writer serve one goroutine.
+	reading, writing sync.Mutex
 
 	// All below is guarded by c.mu.
 
@@ -209,6 +212,8 @@ func (s *ClientStream) Close() error {
 // returns that head's error, if the stream failed, or io.EOF.
 func (s *ClientStream) ReadHead() (Head, error) {
 	c := s.c
+	s.reading.Lock()
+	defer s.reading.Unlock()
 	c.mu.Lock()
 	defer c.unlock()
 	for {
@@ -233,6 +238,8 @@ func (s *ClientStream) ReadHead() (Head, error) {
 // the stream fails, what came before can be read first.
 func (s *ClientStream) Read(p []byte) (int, error) {
 	c := s.c
+	s.reading.Lock()
+	defer s.reading.Unlock()
 	c.mu.Lock()
 	defer c.unlock()
 	if len(p) == 0 {

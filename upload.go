@@ -18,6 +18,8 @@ func (s *ClientStream) WriteEnd(p []byte) (int, error) { return s.write(p, true)
 
 func (s *ClientStream) write(p []byte, end bool) (int, error) {
 	c := s.c
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	c.mu.Lock()
 	defer c.unlock()
 	total := 0
@@ -111,6 +113,8 @@ func (s *ClientStream) ReadFrom(r io.Reader) (int64, error) {
 
 // CloseWrite ends the body.
 func (s *ClientStream) CloseWrite() error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	s.c.mu.Lock()
 	defer s.c.unlock()
 	if s.sendOver {
@@ -129,6 +133,8 @@ func (s *ClientStream) endSend() error {
 // CloseWriteTrailers ends the body with a trailer section. The fields are read until the stream is over; one that may
 // not be a trailer is an error, and the body is not ended then.
 func (s *ClientStream) CloseWriteTrailers(fields []Field) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	s.c.mu.Lock()
 	defer s.c.unlock()
 	if s.sendOver {
