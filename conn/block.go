@@ -54,8 +54,8 @@ func (c *Conn) roomInBlock(h frame.Header) bool {
 		c.fail(frame.EnhanceYourCalm, "a field block of more than "+strconv.Itoa(frames-1)+" frames")
 	case empty > maxEmptyBlockFrames:
 		c.fail(frame.EnhanceYourCalm, "a field block with too many empty frames")
-	case octets > limit+blockSlack:
-		c.fail(frame.EnhanceYourCalm, "a field block longer than its section may be")
+	case octets > blockFactor*limit+blockSlack:
+		c.fail(frame.EnhanceYourCalm, "a field block far longer than its section may be")
 	default:
 		b.frames, b.octets, b.empty = frames, octets, empty
 		return true

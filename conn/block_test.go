@@ -177,8 +177,8 @@ func TestB30EndlessFieldBlocks(t *testing.T) {
 	}{
 		{"empty ones", 0, cont(0), 4},
 		{"one octet each", 0, cont(1), 23},
-		{"whole frames", 0, cont(16384), 16}, // 256 KiB, and 4 KiB of slack
-		{"whole frames, small limit", 16384, cont(16384), 1},
+		{"whole frames", 0, cont(16384), 23},                 // the frames are too many first
+		{"whole frames, small limit", 16384, cont(16384), 4}, // four times the limit, and 4 KiB of slack
 		{"one octet each, small limit", 1, cont(1), 8},
 	}
 	for _, tt := range tests {

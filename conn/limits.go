@@ -14,9 +14,10 @@ const (
 	// that its octets on the wire (one, for an indexed field) do not show.
 	maxFields = 1000
 
-	// blockSlack is what a field block may be longer, encoded, than the section it stands for: representations take
-	// less than the 32 octets that each line is charged, so an honest block never needs it.
-	blockSlack = 4 << 10
+	// blockFactor times the limit of a section, plus blockSlack, is what a field block may be long, encoded. A section
+	// that is merely too large ends below that: it fails its own stream, and not all others with the connection.
+	blockFactor = 4
+	blockSlack  = 4 << 10
 
 	// maxBlockFramesBase, plus one for each 16 KiB of the section limit, is the number of frames that one field block
 	// may be split into; maxEmptyBlockFrames of them may be empty. Stops endless CONTINUATION.
