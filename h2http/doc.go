@@ -16,10 +16,11 @@
 //   - Requests to one host share one connection, and one dial. Another connection is opened only when all are at
 //     their limit of concurrent streams; see [Transport.MaxConnsPerHost] to wait instead.
 //   - What is wrong with a request is found before an octet of it is sent.
-//   - The request body is closed exactly once, whatever happens, and no Read of it begins after the Close.
-//     When RoundTrip returns an error, or the response body has been closed, the request body is closed and no Read
-//     of it is in progress. The one exception is a Read that does not return once its body is closed: it is waited
-//     for a tenth of a second and then left behind.
+//   - The request body is closed exactly once, whatever happens, and no Read of it begins after the Close, unless the
+//     two cross: Close is there to interrupt a Read, and does not wait for one that is just about to begin. When
+//     RoundTrip returns an error, or the response body has been closed, the request body is closed and no Read of it
+//     is in progress. The one exception is a Read that does not return once its body is closed: it is waited for a
+//     tenth of a second and then left behind.
 //   - A request is sent again only if the server did not act on it, a few times at most, with pauses, and only if its
 //     body can be had again: it was not read yet, or Request.GetBody is set.
 //   - A connection on which a request timed out in silence takes no other until the server shows life, for which a

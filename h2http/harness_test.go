@@ -202,7 +202,8 @@ type watchedBody struct {
 
 	mu     sync.Mutex
 	closes int
-	late   int // Reads that began after Close
+	late   int        // Reads that began after Close
+	over   *testing.T // the caller has the body back: no Read may begin at all
 	onStop func()
 }
 
@@ -210,6 +211,9 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 	b.mu.Lock()
 	if b.closes > 0 {
 		b.late++
+	}
+	if b.over != nil {
+		b.over.Error("a Read began after the caller had the body back")
 	}
 	b.mu.Unlock()
 	return b.r.Read(p)
@@ -225,11 +229,13 @@ func (b *watchedBody) Close() error {
 }
 
 // wantClosedOnce fails the test unless the body was closed once, and the reader stopped. One Read may begin after Close:
-// the one that was on its way when Close, which is to end a Read that blocks and so cannot wait for it, came first.
+// the one that was on its way when Close, which is to end a Read that blocks and so cannot wait for it, came first. The caller has the body back: from now on
+// none may begin at all.
 func (b *watchedBody) wantClosedOnce(t *testing.T) {
 	t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.over = t
 	if b.closes != 1 || b.late > 1 {
 		t.Errorf("the request body was closed %d times, and %d Reads began after; want 1, and 1 at most", b.closes, b.late)
 	}

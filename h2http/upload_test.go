@@ -289,6 +289,7 @@ func TestClosingTheResponseBodyEndsTheUploadAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait() // the upload waits in Read: Close could cross one that is about to begin
 		noTime(t, "Close", func() { resp.Body.Close() })
 		body.wantClosedOnce(t)
 		if _, err := resp.Body.Read(make([]byte, 1)); !errors.Is(err, h2http.ErrBodyClosed) {
