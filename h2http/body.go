@@ -13,11 +13,11 @@ var (
 
 // Read reads the response body as it arrives. After io.EOF the trailers are in the response.
 func (x *exchange) Read(p []byte) (int, error) {
-	if x.readErr != nil {
-		return 0, x.readErr
-	}
-	if x.closed.Load() {
+	switch {
+	case x.closed.Load():
 		return 0, ErrBodyClosed
+	case x.readErr != nil:
+		return 0, x.readErr
 	}
 	n, err := x.stream.Read(p)
 	if err != nil {
@@ -29,12 +29,12 @@ func (x *exchange) Read(p []byte) (int, error) {
 // WriteTo writes the rest of the response body to w, without a buffer in between.
 func (x *exchange) WriteTo(w io.Writer) (int64, error) {
 	switch {
+	case x.closed.Load():
+		return 0, ErrBodyClosed
 	case x.readErr == io.EOF:
 		return 0, nil
 	case x.readErr != nil:
 		return 0, x.readErr
-	case x.closed.Load():
-		return 0, ErrBodyClosed
 	}
 	sink := bodySink{w: w}
 	n, err := x.stream.WriteTo(&sink)
