@@ -91,6 +91,9 @@ func (x *exchange) watchCancel() {
 	go func() {
 		select {
 		case <-canceled:
+			if d, ok := ctx.Deadline(); ok && !time.Now().Before(d) {
+				<-ctx.Done() // a Client's timeout does both, and the context's own error says more
+			}
 			cancel(errRequestCanceled)
 		case <-ctx.Done():
 		}
