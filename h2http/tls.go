@@ -89,8 +89,12 @@ func (t *Transport) handshake(ctx context.Context, tc *tls.Conn) error {
 		defer cancel()
 	}
 	err := tc.HandshakeContext(limited)
-	if err != nil && limited.Err() == context.DeadlineExceeded {
+	switch {
+	case err == nil:
+	case limited.Err() == context.DeadlineExceeded:
 		err = &TimeoutError{"the TLS handshake"}
+	default:
+		err = fmt.Errorf("h2http: TLS handshake with %v: %w", tc.RemoteAddr(), err)
 	}
 	if trace != nil && trace.TLSHandshakeDone != nil {
 		trace.TLSHandshakeDone(tc.ConnectionState(), err)
