@@ -229,8 +229,8 @@ func (b *watchedBody) Close() error {
 }
 
 // wantClosedOnce fails the test unless the body was closed once, and the reader stopped. One Read may begin after Close:
-// the one that was on its way when Close, which is to end a Read that blocks and so cannot wait for it, came first. The caller has the body back: from now on
-// none may begin at all.
+// the one that was on its way when Close, which is to end a Read that blocks and so cannot wait for it, came first. It is
+// called when the caller has the body back: from then on none may begin at all.
 func (b *watchedBody) wantClosedOnce(t *testing.T) {
 	t.Helper()
 	b.mu.Lock()
