@@ -86,7 +86,8 @@ type Config struct {
 	PingInterval time.Duration
 	PingTimeout  time.Duration
 
-	// WriteTimeout is how long one write to the transport may take before the connection is given up. Zero means 30
+	// WriteTimeout is how long the transport may take nothing of a write before the connection is given up; of TLS, how
+	// long it may take for one record, 16 KiB at most, since a record that was cut ends the connection. Zero means 30
 	// seconds, negative for ever.
 	WriteTimeout time.Duration
 

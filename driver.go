@@ -1,7 +1,10 @@
 package h2flow
 
 import (
+	"crypto/tls"
+	"errors"
 	"io"
+	"os"
 	"time"
 
 	"example.com/h2flow/conn"
@@ -174,18 +177,12 @@ func (c *ClientConn) write() {
 		c.wakeSpace()
 		c.unlock()
 
-		if timeout > 0 {
-			c.nc.SetWriteDeadline(time.Now().Add(timeout)) // a transport that refuses deadlines has none
-		}
-		n, err := c.nc.Write(buf)
+		n, err := c.send(buf, timeout)
 
 		c.mu.Lock()
 		c.core.Written(packed - int64(len(buf)-n))
 		if w.spare == nil && cap(buf) <= 2*c.cfg.WriteBufferSize {
 			w.spare = buf[:0]
-		}
-		if err == nil && n < len(buf) {
-			err = io.ErrShortWrite
 		}
 		if err != nil {
 			w.failed = true
@@ -201,6 +198,33 @@ func (c *ClientConn) write() {
 	}
 	c.writer.spare = nil // an idle connection holds no buffer
 	c.unlock()
+}
+
+// maxTLSRecord is what one TLS record carries at most, in octets. See RFC 8446, Section 5.1.
+const maxTLSRecord = 16 << 10
+
+// send writes p, as long as something of it leaves within each timeout. It returns how much did, and an error unless
+// that is all.
+func (c *ClientConn) send(p []byte, timeout time.Duration) (total int, err error) {
+	piece := len(p)
+	if _, ok := c.nc.(*tls.Conn); ok {
+		piece = maxTLSRecord // a record that a deadline cuts ends the connection
+	}
+	for total < len(p) {
+		if timeout > 0 {
+			c.nc.SetWriteDeadline(time.Now().Add(timeout)) // a transport that refuses deadlines has none
+		}
+		rest := p[total:min(total+piece, len(p))]
+		n, err := c.nc.Write(rest)
+		total += n
+		switch {
+		case err == nil && n < len(rest):
+			return total, io.ErrShortWrite
+		case err != nil && !(n > 0 && errors.Is(err, os.ErrDeadlineExceeded)):
+			return total, err
+		}
+	}
+	return total, nil
 }
 
 // The bounds of lingering: how long, and for how many octets, the transport is read after GOAWAY and before it is
