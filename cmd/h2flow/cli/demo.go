@@ -175,7 +175,8 @@ type demo struct {
 	table      *table
 	encoder    *json.Encoder
 	report     report.Report
-	begun      int // downloads
+	out        *outFile // for the report; nil without one
+	begun      int      // downloads
 	total      int
 	failed     int   // contenders on a cell
 	failure    error // the first
@@ -183,6 +184,12 @@ type demo struct {
 
 func (d *demo) run(ctx context.Context) (err error) {
 	d.contenders = d.options.contenders(d.env.configs)
+	if d.options.report != "" { // where it cannot be written, nothing need be measured
+		if d.out, err = createOut(d.options.report); err != nil {
+			return err
+		}
+		defer d.out.discard()
+	}
 	if d.origin, err = startOrigin(d.options.size, d.options.tls); err != nil {
 		return err
 	}
@@ -298,7 +305,7 @@ func (d *demo) add(r row, failure error) {
 }
 
 func (d *demo) writeReport() error {
-	if d.options.report == "" {
+	if d.out == nil {
 		return nil
 	}
 	d.report.Size = d.options.size
@@ -306,15 +313,10 @@ func (d *demo) writeReport() error {
 	d.report.Machine = fmt.Sprintf("%s/%s, %d processors, %s",
 		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
 	d.report.Made = time.Now()
-	f, err := createOut(d.options.report)
-	if err != nil {
+	if err := d.report.Write(d.out); err != nil {
 		return err
 	}
-	defer f.discard()
-	if err := d.report.Write(f); err != nil {
-		return err
-	}
-	if err := f.commit(); err != nil {
+	if err := d.out.commit(); err != nil {
 		return err
 	}
 	fmt.Fprintf(d.env.stderr, "wrote %s\n", d.options.report)
