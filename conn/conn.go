@@ -61,6 +61,7 @@ type Conn struct {
 	glitches glitches
 	faults   faultWindow
 	lastRecv time.Time // when something last arrived
+	crossing int64     // octets that the peer may have sent on streams of which it did not know yet that we reset them
 	updates  int       // WINDOW_UPDATEs that may still come without being a glitch
 }
 

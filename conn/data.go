@@ -83,13 +83,26 @@ func (c *Conn) admit(s *streamRecord, state stream.State, in stream.Input, h fra
 	case stream.Accept:
 		return true
 	case stream.Ignore:
-		c.glitch(1)
+		if in != stream.RecvData && in != stream.RecvEndStream || !c.crossed(h.Length) {
+			c.glitch(1)
+		}
 	case stream.StreamFault:
 		c.streamFault(s, v.Code, h.Type.String()+" on a stream in state "+state.String())
 	default:
 		c.fail(v.Code, h.Type.String()+" on a stream in state "+state.String())
 	}
 	return false
+}
+
+// crossed reports whether n octets of late DATA are no more than what the windows of the streams that we reset allowed:
+// then the peer may have sent them in good faith, and they count as no glitch. A window of 16 MiB is 2,048 frames of
+// nginx, so that a few downloads given up would otherwise end the connection. Tiny frames count all the same.
+func (c *Conn) crossed(n uint32) bool {
+	if n < minCrossingData || int64(n) > c.crossing {
+		return false
+	}
+	c.crossing -= int64(n)
+	return true
 }
 
 // stepData moves through the DATA frame being received; there is at least one octet.

@@ -56,6 +56,10 @@ const (
 	glitchBurst       = 10000
 	glitchesPerSecond = 330
 
+	// minCrossingData is the payload, in octets, from which a DATA frame that crossed our reset is no glitch, as long as
+	// the stream's window allowed it. A peer could cut a window of 16 MiB into as many frames of one octet.
+	minCrossingData = 256
+
 	// maxClosedMemory is the number of closed streams whose way of closing is remembered, to judge late frames.
 	maxClosedMemory = 128
 

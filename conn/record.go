@@ -88,6 +88,9 @@ func (c *Conn) move(s *streamRecord, in stream.Input) {
 	if v.Kind != stream.Accept {
 		panic("h2flow: bug: stream in state " + s.state.String() + " was asked to " + in.String())
 	}
+	if in == stream.SendReset && s.state.CanReceive() {
+		c.crossing += max(0, c.recvBase.Initial()+s.recv.Relative())
+	}
 	was, is := s.state.Counts(), next.Counts()
 	s.state = next
 	switch {
