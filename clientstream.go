@@ -293,6 +293,9 @@ func (s *ClientStream) WriteTo(w io.Writer) (int64, error) {
 		if n > 0 {
 			k, werr := w.Write((*buf)[:n])
 			total += int64(k)
+			if werr == nil && k < n {
+				werr = io.ErrShortWrite
+			}
 			if werr != nil {
 				return total, werr
 			}
