@@ -172,8 +172,14 @@ type OpenError struct {
 	Elsewhere bool
 }
 
-// Error gives the reason.
-func (e *OpenError) Error() string { return "h2flow: cannot open a stream: " + e.Err.Error() }
+// Error gives the reason, and says whether another connection may serve.
+func (e *OpenError) Error() string {
+	s := "h2flow: cannot open a stream: " + e.Err.Error()
+	if e.Elsewhere {
+		s += " (nothing was sent; safe to send on another connection)"
+	}
+	return s
+}
 
 // Unwrap returns Err.
 func (e *OpenError) Unwrap() error { return e.Err }

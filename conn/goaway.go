@@ -122,9 +122,12 @@ func (c *Conn) Fail(now time.Time, err error) {
 		return
 	}
 	e := &Error{Code: frame.InternalError, Scope: ScopeConnection, Reason: "the transport failed", Err: err}
-	if c.goAway.received {
+	switch {
+	case c.goAway.received:
 		e = c.goAwayError()
 		e.Err = err
+	case !c.peer.seen:
+		e.Reason = "the transport failed before the peer's SETTINGS came; perhaps it does not speak HTTP/2 there"
 	}
 	c.end(e, e)
 	c.life = dead
