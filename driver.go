@@ -56,6 +56,7 @@ func (c *ClientConn) end(e *conn.Error) {
 		c.wake(&w.waiter)
 	}
 	c.wakeSpace()
+	c.reader.release()
 	c.strategyOver()
 	c.kick()
 }
@@ -243,6 +244,7 @@ func (c *ClientConn) closeTransport() {
 		}
 	}
 	c.takeEvents()
+	c.writer.buf, c.writer.spare = nil, nil
 	linger := c.err != nil && c.reader.deadlines
 	for linger && c.reader.role.inRead { // it was kicked
 		c.reader.gone.Wait()

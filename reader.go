@@ -140,6 +140,7 @@ func (c *ClientConn) handover() {
 func (c *ClientConn) readInBackground() {
 	var nobody waiter
 	c.mu.Lock()
+	c.reader.busy = false // it has been quiet, and may stay so
 	for !c.over {
 		c.readTurn(&nobody)
 		if !c.reader.role.backgroundStays() {
@@ -189,6 +190,7 @@ func (c *ClientConn) readOnce() {
 		}
 	}
 	if c.over {
+		r.release()
 		r.gone.Broadcast()
 		return
 	}
@@ -214,6 +216,14 @@ func (r *reader) buffer(size int) []byte {
 		r.buf = getReadBuffer(size)
 	}
 	return r.buf
+}
+
+// release gives the buffers back once the connection is over, unless somebody is still in Read.
+func (r *reader) release() {
+	if !r.role.inRead {
+		putReadBuffer(r.buf)
+		r.buf, r.small = nil, nil
+	}
 }
 
 // readBuffers holds read buffers.
