@@ -11,6 +11,12 @@
 //
 //	func main() { os.Exit(cli.Main(os.Args[1:], mine.Config{})) }
 //
+// The command line is a module beside the engine's. With the tree in ../h2flow, the program's module needs both:
+//
+//	go mod edit -require=example.com/h2flow@v0.0.0 -replace=example.com/h2flow=../h2flow
+//	go mod edit -require=example.com/h2flow/cmd/h2flow@v0.0.0 -replace=example.com/h2flow/cmd/h2flow=../h2flow/cmd/h2flow
+//	go mod tidy
+//
 // There, `demo` compares mine.Config with the built-in strategies, and `get --strategy mine URL` downloads with it, if
 // the String of mine.Config is "mine" or begins with "mine:".
 //
