@@ -1,6 +1,8 @@
 package conn
 
 import (
+	"time"
+
 	"example.com/h2flow/flow"
 	"example.com/h2flow/frame"
 	"example.com/h2flow/stream"
@@ -22,8 +24,15 @@ func (c *Conn) tell(s *streamRecord, ev flow.Event) {
 	if len(c.refused) > 0 {
 		c.tellRefused()
 	}
-	c.timers.at[timerStrategy] = c.cfg.Strategy.Deadline()
+	at := c.cfg.Strategy.Deadline()
+	if ev.Kind == flow.Tick && !at.IsZero() && !at.After(c.now) {
+		at = c.now.Add(minTick) // a deadline that a Tick does not move would be due again and again
+	}
+	c.timers.at[timerStrategy] = at
 }
+
+// minTick is the least time between two Ticks of a strategy.
+const minTick = time.Millisecond
 
 // tellRefused tells the strategy which of its actions were refused. What it asks for in return is carried out, but no
 // refusal of that is told, so that it cannot go on for ever.

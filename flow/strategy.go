@@ -16,7 +16,8 @@ type Strategy interface {
 	// passed by value and holds no references; dst belongs to the caller and must not be kept.
 	Decide(now time.Time, ev Event, dst []Action) []Action
 
-	// Deadline is when Decide wants a Tick event if nothing else happens; the zero time means never.
+	// Deadline is when Decide wants a Tick event if nothing else happens; the zero time means never. One that a Tick
+	// leaves in the past means a millisecond after that Tick.
 	Deadline() time.Time
 }
 
