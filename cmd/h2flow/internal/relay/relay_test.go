@@ -78,18 +78,17 @@ func TestRate(t *testing.T) {
 		{"a queue of 64 KiB", Path{Rate: rate, Delay: 2 * time.Millisecond, Queue: 64 << 10}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			// Only a machine that is busy with other things can be late, so the best of some counts; nothing may be early.
-			best := time.Hour.Seconds()
+			// A busy machine delivers late, and notices the first octets late, which makes the rest look early; so one try of
+			// some that is right counts.
+			var tries []float64
 			for range 6 {
 				seconds := receive(t, dial(t, Config{Target: target, Up: tt.path, Down: tt.path}), body)
-				if seconds < want*0.97 {
-					t.Fatalf("%d octets took %.1f ms, want %.1f", size, 1000*seconds, 1000*want)
-				}
-				if best = min(best, seconds); best < want*1.03 {
+				if seconds > want*0.97 && seconds < want*1.03 {
 					return
 				}
+				tries = append(tries, 1000*seconds)
 			}
-			t.Errorf("%d octets took %.1f ms at best, want %.1f", size, 1000*best, 1000*want)
+			t.Errorf("%d octets took %.1f ms, want %.1f", size, tries, 1000*want)
 		})
 	}
 }
