@@ -103,9 +103,8 @@ func (e *endpoint) writeZeros(n int64) {
 // packet returns a packet for the peer that carries the acknowledgement that is due.
 func (e *endpoint) packet(start, end int64) packet {
 	p := packet{to: e.peer, start: start, end: end, ack: e.recv.next, edge: e.recv.edge()}
-	for _, s := range e.recv.latest() {
-		p.sacks[p.nsacks] = s
-		p.nsacks++
+	if len(e.recv.spans) > 0 {
+		e.recv.tell(&p)
 	}
 	e.recv.acknowledged()
 	return p

@@ -8,7 +8,7 @@ type packet struct {
 	to  *endpoint
 
 	start, end int64 // the octets that it carries; equal if none
-	attempt    int   // how many times they were sent, this one included
+	attempt    int   // how many times they were sent, this one included; without octets, how many times that was said
 	handshake  int   // 1 and up: a step of the handshake, which carries nothing else
 
 	// The acknowledgement: everything below ack arrived, and what the first nsacks of sacks say; up to edge may be sent.

@@ -44,7 +44,7 @@ func (l *losses) losesAck(p *packet) bool {
 	if l.threshold == 0 {
 		return false
 	}
-	return l.hits(mix(l.seed ^ mix(uint64(p.ack)<<8|uint64(p.to.connection)) ^ uint64(p.sacks[0].end)))
+	return l.hits(mix(l.seed ^ mix(uint64(p.to.connection)<<32|uint64(p.attempt)) ^ uint64(p.ack)))
 }
 
 func (l *losses) hits(h uint64) bool { return h>>11 < l.threshold }

@@ -11,9 +11,11 @@ type receiver struct {
 	e       *endpoint
 	next    int64
 	spans   []span
-	recent  span  // where the last octets out of order went
-	unacked int64 // in order, since the last acknowledgement
-	quick   int   // acknowledgements at the start that are not delayed
+	recent  [3]int64 // where the last octets out of order went, each in a span, the latest first
+	repeats int      // acknowledgements alone that said the same as the one before
+	told    int64    // by the last of them
+	unacked int64    // in order, since the last acknowledgement
+	quick   int      // acknowledgements at the start that are not delayed
 	ackNow  bool
 	delayed *timer
 	window  receiveWindow
@@ -66,31 +68,43 @@ func (r *receiver) take(p *packet) int64 {
 
 // insert adds s to what arrived out of order.
 func (r *receiver) insert(s span) {
-	i, _ := slices.BinarySearchFunc(r.spans, s.start, func(x span, start int64) int { return int(x.end - start) })
+	i := r.holding(s.start - 1) // one that ends where s starts is joined
 	j := i
 	for j < len(r.spans) && r.spans[j].start <= s.end {
 		s.start, s.end = min(s.start, r.spans[j].start), max(s.end, r.spans[j].end)
 		j++
 	}
 	r.spans = slices.Replace(r.spans, i, j, s)
-	r.recent = s
+	if r.recent[0] < s.start || r.recent[0] >= s.end {
+		r.recent[2], r.recent[1] = r.recent[1], r.recent[0]
+	}
+	r.recent[0] = s.start
 }
 
-// latest are the spans to tell: where the last octets went, then the first ones.
-func (r *receiver) latest() []span {
-	if len(r.spans) <= 1 {
-		return r.spans
-	}
-	told := make([]span, 0, 3)
-	if r.recent.start > r.next {
-		told = append(told, r.recent)
-	}
-	for _, s := range r.spans {
-		if len(told) < cap(told) && s != r.recent {
-			told = append(told, s)
+// holding is the index of the span that holds offset, or of the first after it.
+func (r *receiver) holding(offset int64) int {
+	i, _ := slices.BinarySearchFunc(r.spans, offset, func(x span, offset int64) int {
+		if x.end <= offset {
+			return -1
+		}
+		return 1
+	})
+	return i
+}
+
+// tell puts into p the spans where the last octets out of order went, so that each is told three times: an
+// acknowledgement may be lost. See RFC 2018, Section 4.
+func (r *receiver) tell(p *packet) {
+	for _, offset := range r.recent {
+		i := r.holding(offset)
+		if i == len(r.spans) || r.spans[i].start > offset {
+			continue
+		}
+		if s := r.spans[i]; !slices.Contains(p.sacks[:p.nsacks], s) {
+			p.sacks[p.nsacks] = s
+			p.nsacks++
 		}
 	}
-	return told
 }
 
 // edge is up to where the peer may send.
@@ -98,7 +112,13 @@ func (r *receiver) edge() int64 { return r.next + r.window.size() }
 
 // acknowledge sends an acknowledgement alone.
 func (r *receiver) acknowledge() {
-	r.e.out.send(r.e.packet(0, 0))
+	r.repeats++
+	if r.told != r.next {
+		r.told, r.repeats = r.next, 0
+	}
+	p := r.e.packet(0, 0)
+	p.attempt = r.repeats
+	r.e.out.send(p)
 }
 
 // acknowledged notes that a packet carries what is due.
