@@ -40,7 +40,7 @@ type client struct {
 func newClient(r *run, index int) *client {
 	c := &client{run: r, index: index, readings: make(map[frame.StreamID]*reading)}
 	s := r.scenario
-	tcp := tcpOptions{control: "cubic", initialWindow: 10, receiveBuffer: s.ReceiveBufferBytes}
+	tcp := tcpOptions{control: "cubic", initialWindow: 10, receiveBuffer: max(s.ReceiveBufferBytes, 0)}
 	from := tcpOptions{control: s.CongestionControl, noHyStart: s.NoHyStart, initialWindow: int64(s.InitialWindowSegments)}
 	var far *endpoint
 	c.e, far = newPair(&r.clock, index+1, r.up, r.down, tcp, from, &r.stats)

@@ -64,7 +64,8 @@ type Scenario struct {
 	// InitialWindowSegments is what a new connection sends before the first acknowledgement; zero means 10. A large one
 	// stands for a sender that remembers the path.
 	InitialWindowSegments int `json:"initial_window_segments,omitempty"`
-	// ReceiveBufferBytes bounds the receive window of the client's TCP, which grows as Linux's does; zero means 64 MiB.
+	// ReceiveBufferBytes bounds the receive window of the client's TCP, which grows as Linux's does; zero means 64 MiB,
+	// -1 that TCP has no window of its own at all.
 	ReceiveBufferBytes int64 `json:"receive_buffer_bytes,omitempty"`
 	// HandshakeRTTs is how many round trips pass before the client may send: zero means 1, as TCP; with TLS it is 2.
 	HandshakeRTTs int `json:"handshake_rtts,omitempty"`
@@ -160,7 +161,7 @@ func (s Scenario) Validate() error {
 		return s.fault("congestion_control %q: want cubic, reno or bbr", s.CongestionControl)
 	case s.Server.FrameBytes < 0 || s.Server.FrameBytes > maxFrameBytes:
 		return s.fault("server.frame_bytes %d: want at most %d", s.Server.FrameBytes, maxFrameBytes)
-	case s.ReceiveBufferBytes < 0 || s.Server.SendBufferBytes < 0 || s.Server.PingStrikes < 0 || s.Server.ThinkMs < 0:
+	case s.ReceiveBufferBytes < -1 || s.Server.SendBufferBytes < 0 || s.Server.PingStrikes < 0 || s.Server.ThinkMs < 0:
 		return s.fault("a negative option of TCP or of the server")
 	case s.GapMs < 0 || s.StaggerMs < 0 || s.LimitSeconds < 0 || s.SeriesMs < 0 || s.SmallEveryMs < 0:
 		return s.fault("a negative time")
