@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -11,141 +12,323 @@ import (
 	"example.com/h2flow/internal/peer"
 )
 
-// A Client is a client under test, on a connection of which the case plays the server. It is free to send its preface
-// before the first request.
+// A Client is a client under test, on a connection of which the case plays the server. It is free to send its preface,
+// and its first request, before it is asked.
 type Client interface {
-	// Request begins a request for path of some https authority, without waiting for anything. A POST has a body of
-	// 100,000 octets; other methods have none. done is called once, from any goroutine, when the request is over: with
-	// the status and the length of the body of a complete response, or with an error.
-	Request(method, path string, done func(status, bodyLength int, err error))
+	// Request begins request number i of the case, counted from 0, without waiting for anything. done is called once,
+	// from any goroutine, when the request is over: with the status and the length of the body of a complete response,
+	// either of which may be Unknown, or with an error. A response that is to be left unread (see Request.Unread) is
+	// over when it fails, or when Close is called.
+	Request(i int, r Request, done func(status, bodyLength int, err error))
 	// Close gives the connection up; nothing of the client is left afterwards.
 	Close()
 }
 
-// stepTimeout is how long the client may take for each step.
-const stepTimeout = 5 * time.Second
+// Unknown is a status or a length that a client cannot tell.
+const Unknown = -1
 
-// Run plays the server of c over server, whose other end client is on, and returns what was wrong: nil if nothing was.
-// It closes both. The error has the whole transcript.
-func Run(server net.Conn, client Client, c Case) error {
+// ErrUnknown is the error of a request of which the client cannot tell how it ended. The verdict is then by what is on
+// the wire alone.
+var ErrUnknown = errors.New("the client does not tell")
+
+// DefaultTimeout is how long the client may take for each step.
+const DefaultTimeout = 5 * time.Second
+
+// Run plays the server of c over server, whose other end client is on, and says what it found. It closes both.
+// timeout is how long the client may take for each step; 0 means DefaultTimeout.
+func Run(server net.Conn, client Client, c Case, timeout time.Duration) (res Result) {
+	if timeout == 0 {
+		timeout = DefaultTimeout
+	}
+	r := &run{wire: newWire(server, timeout), client: client, c: c}
+	for _, q := range c.requests {
+		r.results = append(r.results, &result{request: q, over: make(chan struct{}), id: 0})
+	}
 	defer client.Close()
-	r := &run{client: client}
-	return peer.Run(server, peer.HPACK, func(s *peer.Server) {
-		r.server = s
-		s.Timeout = stepTimeout
-		steps := c.steps
-		if steps[0].kind == 'u' {
-			steps = steps[1:]
-			r.wantPreface()
-		} else {
-			s.Greet()
-		}
-		for _, step := range steps {
-			r.play(step)
-		}
-	})
+	defer r.close()
+	defer func() { res = r.conclude(recover()) }()
+	r.play()
+	return Result{}
 }
 
 // A run is a case that is being played.
 type run struct {
-	server  *peer.Server
-	client  Client
-	results []*result
+	*wire
+	client   Client
+	c        Case
+	results  []*result // of the requests, in the order of the script
+	asked    int       // how many were asked for
+	arrived  []frame.StreamID
+	heads    []peer.Headers // of requests that the script has not come to
+	maxFrame uint32
+	passed   int // octets of DATA that were passed over since the last barrier
+
+	verdict Verdict // so far: Pass, Allowed or GaveUp
+	reason  string
+	may     []alternative // what the client may say from here on
+	ended   bool          // the client ended the stream or the connection in another way than the script goes on with
+	gone    bool          // the connection is over for an error of which the client told
 }
 
 // A result is what became of a request.
 type result struct {
-	method, path string
-	over         chan struct{}
-	status, n    int
-	err          error
+	request   Request
+	id        frame.StreamID // 0: it has not arrived
+	over      chan struct{}
+	status, n int
+	err       error
 }
 
-// wantPreface reads the client's SETTINGS and says nothing in return.
-func (r *run) wantPreface() {
-	if f, ok := r.server.Read().(frame.Settings); !ok || f.Ack {
-		r.server.Fail("the client's first frame is not SETTINGS")
+// conclude makes the result of what play left, or panicked with.
+func (r *run) conclude(panicked any) Result {
+	res := Result{Verdict: r.verdict, Reason: r.reason, Transcript: r.Transcript()}
+	switch s := panicked.(type) {
+	case nil:
+	case stop:
+		res.Verdict, res.Reason = s.verdict, s.reason
+	default:
+		panic(panicked)
+	}
+	if err := r.Check(); err != nil && res.Verdict != Skipped {
+		res.Reason = strings.TrimPrefix(res.Reason+"; "+strings.ReplaceAll(err.Error(), "\n", "; "), "; ")
+		res.Verdict = Fail
+	}
+	return res
+}
+
+// lower notes that the client did less than the rule says.
+func (r *run) lower(v Verdict, format string, args ...any) {
+	if v > r.verdict {
+		r.verdict, r.reason = v, fmt.Sprintf(format, args...)
 	}
 }
 
-func (r *run) play(s step) {
+func (r *run) play() {
+	r.greet()
+	for _, s := range r.c.steps {
+		if !r.ended || s.kind == '!' {
+			r.step(s)
+		}
+	}
+}
+
+// greet does the server's part of the start, or none of it if the script does it.
+func (r *run) greet() {
+	deadline := r.deadline()
+	defer deadline.Stop()
+	v, err := r.first(deadline.C)
+	if err != nil {
+		failf("at the start: %v", err)
+	}
+	settings, ok := v.(frame.Settings)
+	if !ok || settings.Ack {
+		failf("the client's first frame is not SETTINGS: %v", v)
+	}
+	r.maxFrame = frame.MinMaxFrameSize
+	push, table := true, uint32(4096)
+	for s := range settings.All() {
+		switch s.ID {
+		case frame.SettingMaxFrameSize:
+			r.maxFrame = s.Value
+		case frame.SettingEnablePush:
+			push = s.Value != 0
+		case frame.SettingHeaderTableSize:
+			table = s.Value
+		}
+	}
+	switch {
+	case push && r.c.needs == needsNoPush:
+		panic(stop{Skipped, "the client accepts server push"})
+	case table != 4096 && r.c.needs == needsTable:
+		panic(stop{Skipped, "the client sets another HEADER_TABLE_SIZE"})
+	}
+	if r.c.ungreeted {
+		return
+	}
+	r.send(frame.MakeSettings(r.c.greeting...), frame.Settings{Ack: true})
+	r.want(step{line: "> SETTINGS ACK", alts: []alternative{{"SETTINGS", "ACK"}}})
+}
+
+func (r *run) deadline() *time.Timer { return time.NewTimer(r.timeout) }
+
+func (r *run) step(s step) {
 	switch s.kind {
 	case '=':
-		res := &result{method: s.words[0], path: s.words[1], over: make(chan struct{})}
-		r.results = append(r.results, res)
-		r.client.Request(res.method, res.path, func(status, n int, err error) {
+		res := r.results[r.asked]
+		r.client.Request(r.asked, res.request, func(status, n int, err error) {
 			res.status, res.n, res.err = status, n, err
 			close(res.over)
 		})
+		r.asked++
 	case '<':
-		r.server.Send(s.say)
+		r.say(s.say)
 	case '>':
-		r.wantFrame(s)
+		switch {
+		case s.may:
+			r.may = append(r.may, s.alts...)
+		case s.total > 0:
+			r.wantTotal(s)
+		default:
+			r.want(s)
+		}
+	case 'b':
+		r.barrier(s)
 	case '!':
 		r.wantOutcome(s)
 	}
 }
 
-// wantFrame reads up to the next frame that is not passed over and fails unless it has all the words.
-func (r *run) wantFrame(s step) {
-	if s.total > 0 {
-		r.wantTotal(s)
+// say says what the script says.
+func (r *run) say(s sayer) {
+	if s.closes {
+		r.finish()
 		return
 	}
-	for {
-		v := r.server.Read()
-		got := strings.Fields(v.String())
-		if !slices.ContainsFunc(s.words, func(w string) bool { return !slices.Contains(got, w) }) {
-			return
+	debt := func(id frame.StreamID) int64 { return max(0, -r.SendWindow(id)) }
+	item, err := s.make(world{stream: r.actual, maxFrame: r.maxFrame, window: r.RecvWindow, debt: debt})
+	if err != nil {
+		failf("%s: %v", s.text, err)
+	}
+	if u, ok := item.(frame.WindowUpdate); ok && u.Increment == 0 && strings.Contains(s.text, "=debt") {
+		return // there is none
+	}
+	list, ok := item.(frames)
+	f, isFrame := item.(frame.Frame)
+	switch {
+	case ok:
+		for _, f := range list {
+			r.send(f)
 		}
-		if got[0] == s.words[0] || got[0] != "WINDOW_UPDATE" {
-			r.server.Fail("%s\n  got  %v", s.line, v)
+	case isFrame && !s.plain():
+		r.send(peer.Labelled{Text: s.text, Octets: s.octets(f)})
+	default:
+		octets := r.Encode(nil, item)
+		octets[4] |= s.flags
+		if s.bit {
+			octets[5] |= 0x80
 		}
+		for range s.count - 1 {
+			if p, ok := item.(peer.PushPromise); ok {
+				p.Promised += 2
+				item = p
+			}
+			octets = r.Encode(octets, item)
+		}
+		r.sendOctets(octets)
 	}
 }
 
-// wantTotal reads DATA, in frames of any size, until there are as many octets as the step says.
-func (r *run) wantTotal(s step) {
-	for left := s.total; left > 0; {
-		v := r.server.Read()
-		d, ok := v.(frame.Data)
-		if left -= len(d.Data); ok && left >= 0 && slices.Contains(strings.Fields(v.String()), s.words[1]) {
-			continue
-		}
-		if _, ok := v.(frame.WindowUpdate); !ok {
-			r.server.Fail("%s, of which %d are to come\n  got  %v", s.line, left+len(d.Data), v)
+// actual is the client's stream that stands for id in the script: the client's streams in order of arrival are 1, 3, 5
+// there. Others are as far above the client's last one as they are in the script.
+func (r *run) actual(id frame.StreamID) frame.StreamID {
+	n := len(r.arrived)
+	switch i := int(id-1) / 2; {
+	case id%2 == 0 || n == 0 || id > frame.MaxStreamID-1024:
+		return id
+	case i < n:
+		return r.arrived[i]
+	default:
+		return r.arrived[n-1] + frame.StreamID(2*(i-n+1))
+	}
+}
+
+// barrier fails if the client says anything before it answers. The second round catches what a client of several
+// threads had not queued when it answered the first.
+func (r *run) barrier(s step) {
+	r.passed = 0
+	for i := range byte(2) {
+		ping := frame.Ping{Data: [8]byte{'b', 'a', 'r', 'r', 'i', 'e', 'r', i}}
+		r.send(ping)
+		ping.Ack = true
+		s.alts = []alternative{strings.Fields(ping.String())}
+		r.want(s)
+		if r.ended {
+			return
 		}
 	}
 }
 
 // wantOutcome waits for what the application, or the transport, has to see.
 func (r *run) wantOutcome(s step) {
-	if s.words[0] == "closed" {
-		ignore := r.server.Ignore
-		r.server.Ignore = peer.IgnoreWindowUpdates
-		r.server.WantClose(s.line)
-		r.server.Ignore = ignore
+	if s.alts[0][0] == "closed" {
+		if !r.ended || r.gone {
+			r.wantClose(s)
+		}
 		return
 	}
-	i := slices.IndexFunc(r.results, func(res *result) bool {
-		return len(s.words) > 2 && res.method == s.words[0] && res.path == s.words[1]
-	})
+	fails := slices.ContainsFunc(s.alts, func(a alternative) bool { return a[0] == "fails" })
+	if r.ended && !fails {
+		return
+	}
+	i := slices.Index(r.c.requests, s.request)
 	if i < 0 {
-		r.server.Fail("%s: no such request", s.line)
+		failf("%s: no such request", s.line)
 	}
-	res := r.results[i]
-	select {
-	case <-res.over:
-	case <-time.After(stepTimeout):
-		r.server.Fail("%s: the request is not over", s.line)
+	res := r.byArrival(i)
+	if !r.await(res.over) {
+		failf("%s: the request is not over", s.line)
 	}
-	got := []string{"fails"}
-	if res.err == nil {
-		got = []string{fmt.Sprint(res.status), fmt.Sprintf("len=%d", res.n)}
+	alts := s.alts
+	if r.ended {
+		alts = []alternative{{"fails"}}
 	}
-	for _, w := range s.words[2:] {
-		if !slices.Contains(got, w) {
-			r.server.Fail("%s\n  got  %v, error %v", s.line, got, res.err)
+	if !slices.ContainsFunc(alts, res.is) {
+		got := fmt.Sprintf("status %d, %d octets", res.status, res.n)
+		if res.err != nil {
+			got = "fails: " + res.err.Error()
+		} else if res.status == Unknown {
+			got = "success"
+		}
+		failf("%s\n  got  %s", s.line, got)
+	}
+}
+
+// byArrival is the result of the request that arrived as number i, or of number i of the script if none has.
+func (r *run) byArrival(i int) *result {
+	if i < len(r.arrived) {
+		for _, res := range r.results {
+			if res.id == r.arrived[i] {
+				return res
+			}
+		}
+	}
+	return r.results[i]
+}
+
+// is says whether the request ended as a says.
+func (res *result) is(a alternative) bool {
+	if errors.Is(res.err, ErrUnknown) {
+		return true
+	}
+	for _, w := range a {
+		text, isLength := strings.CutPrefix(w, "len=")
+		switch {
+		case w == "fails":
+			if res.err == nil {
+				return false
+			}
+		case res.err != nil:
+			return false
+		case isLength:
+			if res.n != Unknown && text != fmt.Sprint(res.n) {
+				return false
+			}
+		case res.status != Unknown && w != fmt.Sprint(res.status):
+			return false
+		}
+	}
+	return true
+}
+
+// wantClose fails unless the client closes the connection, or resets it.
+func (r *run) wantClose(s step) {
+	deadline := r.deadline()
+	defer deadline.Stop()
+	for {
+		if _, err := r.next(deadline.C); errors.Is(err, errTimeout) {
+			failf("%s: the connection stays open", s.line)
+		} else if err != nil {
+			return
 		}
 	}
 }

@@ -26,7 +26,7 @@ type Peer struct {
 func New(c Codec) *Peer { return &Peer{Shadow: NewShadow(c), enc: newEncoder(c)} }
 
 // Encode appends the octets of items to dst, notes them as sent, and returns the extended slice. An item is a
-// Headers, a PushPromise, a Raw, or a frame.Frame; anything else panics.
+// Headers, a PushPromise, a Raw, a Labelled, or a frame.Frame; anything else panics.
 //
 // A SETTINGS acknowledgement applies the client's oldest SETTINGS_HEADER_TABLE_SIZE to the field encoder.
 func (p *Peer) Encode(dst []byte, items ...any) []byte {
@@ -39,6 +39,8 @@ func (p *Peer) Encode(dst []byte, items ...any) []byte {
 			dst = appendPromise(dst, v, p.block(v.Fields))
 		case Raw:
 			dst = append(dst, v...)
+		case Labelled:
+			dst = append(dst, v.Octets...)
 		case frame.Frame:
 			if s, ok := v.(frame.Settings); ok && s.Ack {
 				p.applyTableSize()

@@ -93,6 +93,16 @@ func (r Raw) String() string {
 	return "octets " + strconv.QuoteToASCII(string(r[:min(len(r), 64)])) + " len=" + strconv.Itoa(len(r))
 }
 
+// Labelled is octets to send as they are, with a line of their own for the transcript: a thousand copies of a frame, or
+// a frame with bits that no field of its type can say.
+type Labelled struct {
+	Text   string
+	Octets []byte
+}
+
+// String is the text.
+func (l Labelled) String() string { return l.Text }
+
 // appendHeaders appends the frames of h, whose field block is block.
 func appendHeaders(dst []byte, h Headers, block []byte) []byte {
 	first, rest := splitBlock(block, h.Continuations)
