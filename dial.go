@@ -77,6 +77,7 @@ func (cfg *Config) tlsConfig(addr string) *tls.Config {
 	}
 	t.NextProtos = []string{"h2"}
 	t.MinVersion = max(t.MinVersion, tls.VersionTLS12)
+	t.Renegotiation = tls.RenegotiateNever // 9113-9.2.1-2
 	if t.ServerName == "" {
 		if host, _, err := net.SplitHostPort(addr); err == nil {
 			t.ServerName = host

@@ -10,12 +10,14 @@ import (
 
 	"example.com/h2flow"
 	"example.com/h2flow/frame"
+	"example.com/h2flow/internal/rows"
 )
 
 // TestGoAwayIsOnTheWireBeforeTheClose breaks a rule while the server goes on sending, over a real TCP connection. Octets
 // that the client has not read when it closes make TCP reset the connection, which can overtake what was sent before:
 // the GOAWAY with the right code has to arrive all the same, every time.
 func TestGoAwayIsOnTheWireBeforeTheClose(t *testing.T) {
+	rows.Cover(t, "9113-5.4.1-1", "9113-5.4.1-2", "9113-5.4.1-3", "9113-9.1-3", "9113-6.8-5")
 	for _, mode := range []h2flow.ReaderMode{h2flow.ReaderShared, h2flow.ReaderBackground} {
 		for range 25 {
 			brokenRule(t, mode)

@@ -10,6 +10,7 @@ import (
 
 	"example.com/h2flow"
 	"example.com/h2flow/frame"
+	"example.com/h2flow/internal/rows"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
@@ -208,6 +209,7 @@ func TestFieldDecoder(t *testing.T) {
 	for _, tt := range decoderTests {
 		for _, chunk := range []int{1, 2, math.MaxInt} {
 			t.Run(tt.name, func(t *testing.T) {
+				rows.Cover(t, tt.name)
 				d := h2flow.NewFieldDecoder()
 				for _, s := range tt.steps {
 					for _, n := range s.sizes {
@@ -263,6 +265,7 @@ func TestFieldDecoderEmitStops(t *testing.T) {
 }
 
 func TestFieldDecoderHugeLengthAllocatesNothing(t *testing.T) {
+	rows.Cover(t, "7541-7.4-1")
 	d := h2flow.NewFieldDecoder()
 	emit := func(frame.Field) bool { return true }
 	if err := d.Decode([]byte{0x00}, emit); err != nil {

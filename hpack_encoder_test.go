@@ -9,10 +9,12 @@ import (
 
 	"example.com/h2flow"
 	"example.com/h2flow/frame"
+	"example.com/h2flow/internal/rows"
 	"github.com/google/go-cmp/cmp"
 )
 
 func TestFieldEncoderTableSize(t *testing.T) {
+	rows.Cover(t, "7541-4.2-2", "7541-4.2-3", "9113-4.3.1-3", "7541-4.2-1")
 	custom := frame.Field{Name: "a", Value: "b"}
 	tests := []struct {
 		name  string
@@ -70,6 +72,7 @@ func TestFieldEncoderShrinksBetweenBlocks(t *testing.T) {
 }
 
 func TestFieldEncoderSensitive(t *testing.T) {
+	rows.Cover(t, "7541-7.1.3-1")
 	e := h2flow.NewFieldEncoder(4096)
 	secret := frame.Field{Name: "a", Value: "b", Sensitive: true}
 	// 7541-7.1.3-1: never indexed, and again a literal the second time.
@@ -118,6 +121,7 @@ var staticTable = [...]frame.Field{
 
 // 7541-2.3.1-1: the static table, both ways.
 func TestStaticTable(t *testing.T) {
+	rows.Cover(t, "7541-2.3.1-1")
 	var block []byte
 	for i := range staticTable {
 		block = append(block, 0x80|byte(i+1))
@@ -136,6 +140,7 @@ func TestStaticTable(t *testing.T) {
 
 // 7541-2.2-1: what one direction puts into its table does not show in the other.
 func TestTablesAreIndependent(t *testing.T) {
+	rows.Cover(t, "7541-2.2-1")
 	e, d := h2flow.NewFieldEncoder(4096), h2flow.NewFieldDecoder()
 	e.AppendField(nil, frame.Field{Name: "a", Value: "b"})
 	wantNoEntry(t, d, 0)

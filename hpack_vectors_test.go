@@ -8,6 +8,7 @@ import (
 
 	"example.com/h2flow"
 	"example.com/h2flow/frame"
+	"example.com/h2flow/internal/rows"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
@@ -146,6 +147,7 @@ func settle(t *testing.T, d *h2flow.FieldDecoder, size uint32) {
 }
 
 func TestAppendixCDecode(t *testing.T) {
+	rows.Cover(t, "7541-3.2-1", "7541-2.1-2")
 	for _, v := range appendixC {
 		t.Run(v.name, func(t *testing.T) { decodeVector(t, v, math.MaxInt); decodeVector(t, v, 1) })
 	}
@@ -176,6 +178,7 @@ func decodeVector(t *testing.T, v vector, n int) {
 }
 
 func TestAppendixCEncode(t *testing.T) {
+	rows.Cover(t, "7541-2.1-1")
 	for _, v := range appendixC {
 		t.Run(v.name, func(t *testing.T) {
 			e := h2flow.NewFieldEncoder(v.size)
@@ -199,6 +202,7 @@ func TestAppendixCEncode(t *testing.T) {
 // 7541-A-1: a block cut anywhere never panics, decodes a prefix of the fields, and EndBlock reports it when the cut is
 // within a representation.
 func TestAppendixCTruncated(t *testing.T) {
+	rows.Cover(t, "7541-A-1")
 	for _, v := range appendixC {
 		t.Run(v.name, func(t *testing.T) { truncateVector(t, v) })
 	}

@@ -1,9 +1,14 @@
 package h2flow
 
-import "testing"
+import (
+	"testing"
+
+	"example.com/h2flow/internal/rows"
+)
 
 // 7541-5.1-2: every prefix, every value from 0 to 2^16, with and without continuation.
 func TestFieldWalkIntegers(t *testing.T) {
+	rows.Cover(t, "7541-5.1-2")
 	for _, form := range []struct {
 		first byte
 		bits  uint

@@ -38,6 +38,8 @@ var layers = map[string]layer{
 	"internal/pipe":        {},
 	"internal/httpbench":   {imports: []string{"frame"}},
 	"internal/rename":      {},
+	"internal/rows":        {},
+	"internal/rows/gen":    {imports: []string{"internal/rows"}},
 	"flow/flowtest":        {imports: []string{"flow"}},
 	".": {
 		imports: []string{"conn", "frame", "flow", "stream", "strategy"},

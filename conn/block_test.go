@@ -10,6 +10,7 @@ import (
 	"example.com/h2flow/conn"
 	"example.com/h2flow/frame"
 	"example.com/h2flow/internal/peer"
+	"example.com/h2flow/internal/rows"
 )
 
 // withHPACK uses the real field codecs on both ends.
@@ -34,6 +35,7 @@ func (tc *testConn) lastBlock() []byte {
 
 // The encoder obeys a table that the server shrinks, from the acknowledgement on, and says so first.
 func TestB28ServerShrinksTheTable(t *testing.T) {
+	rows.Cover(t, "9113-4.3.1-2", "9113-4.3.1-3", "9113-4.3.1-1")
 	tc := newTestConn(t, withHPACK())
 	tc.forget()
 	// Before the server's SETTINGS the table of 4,096 octets may be used (9113-4.3.1-1), and no update is due.
@@ -102,6 +104,7 @@ func TestB28ReceivedTableSizeUpdates(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.id+" "+tt.name, func(t *testing.T) {
+			rows.Cover(t, tt.id)
 			tc := newTestConn(t, withHPACK(), withConfig(func(cfg *conn.Config) { cfg.HeaderTableSize = tt.own }))
 			tc.write(frame.MakeSettings())
 			if tt.acked {
@@ -126,6 +129,7 @@ func TestB28ReceivedTableSizeUpdates(t *testing.T) {
 
 // Blocks that nobody wants are decoded all the same, in the order of the wire.
 func TestB29UnwantedBlocksAreDecoded(t *testing.T) {
+	rows.Cover(t, "9113-4.3-2", "9113-5.1-15")
 	xa := field("x-a", "1")
 	ends := map[string]func(tc *testConn){
 		"given up": func(tc *testConn) { tc.reset(1, frame.Cancel) },
@@ -157,6 +161,7 @@ func TestB29UnwantedBlocksAreDecoded(t *testing.T) {
 
 // A block that does not decode is an error of the connection, also on a dead stream (9113-4.3-3).
 func TestB29BadBlockOnADeadStream(t *testing.T) {
+	rows.Cover(t, "9113-4.3-3")
 	tc := newTestConn(t, withHPACK())
 	tc.greet()
 	tc.open(get("/"))
@@ -168,6 +173,7 @@ func TestB29BadBlockOnADeadStream(t *testing.T) {
 
 // Blocks stay within bounds of frames, empty frames and octets; on the wire the limit is to the frame and to the octet.
 func TestB30EndlessFieldBlocks(t *testing.T) {
+	rows.Cover(t, "9113-10.5-2")
 	cont := func(n int) frame.Continuation { return frame.Continuation{Stream: 1, Fragment: make([]byte, n)} }
 	tests := []struct {
 		name  string
@@ -204,6 +210,8 @@ func TestB30EndlessFieldBlocks(t *testing.T) {
 // Neither the size of a section nor the number of its lines can be driven up by small octets on the wire; the stream
 // fails alone and the table stays in step (9113-10.5.1-1).
 func TestB30SectionsThatExpand(t *testing.T) {
+	rows.Cover(t, "9113-10.5.1-1", "9113-10.5.1-2")
+	rows.Cover(t, "9113-10.5.1-1")
 	big := field("x-big", strings.Repeat("b", 4000))
 	index := func(n int) []byte { // n references to the newest entry
 		return append([]byte{0x88}, bytes.Repeat([]byte{0xbe}, n)...)
@@ -247,6 +255,7 @@ func TestB30SectionsThatExpand(t *testing.T) {
 
 // The limit counts name, value and 32 octets for each line, :status too, to the octet (9113-6.5.2-10).
 func TestSectionSizeIsExact(t *testing.T) {
+	rows.Cover(t, "9113-6.5.2-10")
 	for _, over := range []int{0, 1} {
 		tc := newTestConn(t, withConfig(func(cfg *conn.Config) { cfg.MaxHeaderListSize = 200 }))
 		tc.greet()
@@ -272,6 +281,8 @@ func TestSectionSizeIsExact(t *testing.T) {
 
 // A field block is one run: nothing comes in between, unknown types included.
 func TestFieldBlocksAreContiguous(t *testing.T) {
+	rows.Cover(t, "9113-5.5-2", "9113-6.3-4")
+	rows.Cover(t, "9113-6.2-1", "9113-6.10-1", "9113-6.6-4")
 	between := []any{
 		frame.Ping{}, frame.MakeSettings(), frame.Settings{Ack: true}, data(1, 1), data(3, 1), frame.RSTStream{Stream: 1},
 		frame.RSTStream{Stream: 3}, frame.WindowUpdate{Increment: 1}, frame.Priority{Stream: 1}, frame.GoAway{},
@@ -304,6 +315,8 @@ func TestFieldBlocksAreContiguous(t *testing.T) {
 
 // Fragments may be cut anywhere and may be empty; END_STREAM of HEADERS takes effect after its CONTINUATION frames.
 func TestFragments(t *testing.T) {
+	rows.Cover(t, "9113-6.10-4", "9113-6.2-6")
+	rows.Cover(t, "9113-6.10-3")
 	for _, n := range []int{0, 1, 2, 10, 20} {
 		tc := newTestConn(t)
 		tc.greet()

@@ -9,6 +9,7 @@ import (
 	"example.com/h2flow/conn"
 	"example.com/h2flow/frame"
 	"example.com/h2flow/internal/peer"
+	"example.com/h2flow/internal/rows"
 )
 
 func (tc *testConn) wantStreams(sentence string, open, queued int) {
@@ -20,6 +21,7 @@ func (tc *testConn) wantStreams(sentence string, open, queued int) {
 
 // Above the server's limit requests wait, in order, and leave as slots come free. The server counts at every HEADERS.
 func TestB12RequestsWaitInOrder(t *testing.T) {
+	rows.Cover(t, "9113-5.1.2-1")
 	tc := newTestConn(t)
 	tc.greet(setting(frame.SettingMaxConcurrentStreams, 1))
 	for range 5 {
@@ -39,6 +41,7 @@ func TestB12RequestsWaitInOrder(t *testing.T) {
 // A limit below the number of open streams closes nothing and delays new ones; 0 is a limit like any other
 // (9113-5.1.2-4, 9113-6.5.2-5).
 func TestB12LoweredLimit(t *testing.T) {
+	rows.Cover(t, "9113-5.1.2-4", "9113-6.5.2-5")
 	tc := newTestConn(t)
 	tc.greet(setting(frame.SettingMaxConcurrentStreams, 10))
 	for range 5 {
@@ -61,6 +64,7 @@ func TestB12LoweredLimit(t *testing.T) {
 // Before the server's SETTINGS 100 streams may leave; after them, without the setting, there is no limit
 // (9113-6.5.2-6).
 func TestB12LimitBeforeSettings(t *testing.T) {
+	rows.Cover(t, "9113-6.5.2-6")
 	tc := newTestConn(t)
 	for range 150 {
 		tc.open(get("/"))
@@ -177,6 +181,7 @@ func TestB13EveryEndGivesItsSlotBack(t *testing.T) {
 // A stream given up in the queue leaves its place to the next, without RST_STREAM (9113-6.4-4); the identifier is not
 // used again, and counts as closed once a later one is opened.
 func TestB13GivenUpInTheQueue(t *testing.T) {
+	rows.Cover(t, "9113-6.4-4")
 	tc := newTestConn(t)
 	tc.greet(setting(frame.SettingMaxConcurrentStreams, 1))
 	for range 6 {
@@ -199,6 +204,7 @@ func TestB13GivenUpInTheQueue(t *testing.T) {
 
 // A slot counts until both sides have ended (9113-5.1.2-3).
 func TestB13HalfClosedStreamsCount(t *testing.T) {
+	rows.Cover(t, "9113-5.1.2-3")
 	tc := newTestConn(t)
 	tc.greet(setting(frame.SettingMaxConcurrentStreams, 1))
 	id := tc.upload(post())
@@ -213,6 +219,7 @@ func TestB13HalfClosedStreamsCount(t *testing.T) {
 
 // The last identifiers are used; then the connection takes no new streams, and the present ones finish.
 func TestB14StreamIdentifiersRunOut(t *testing.T) {
+	rows.Cover(t, "9113-5.1.1-5")
 	tc := newTestConn(t, withConfig(func(cfg *conn.Config) { cfg.FirstStreamID = 1<<31 - 3 }))
 	tc.greet()
 	a, b := tc.open(get("/a")), tc.open(get("/b"))

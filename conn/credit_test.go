@@ -7,11 +7,13 @@ import (
 	"example.com/h2flow/flow"
 	"example.com/h2flow/frame"
 	"example.com/h2flow/internal/peer"
+	"example.com/h2flow/internal/rows"
 )
 
 // Octets that were buffered and never read, and DATA that is under way when the application gives up, come back to the
 // connection however the stream ended.
 func TestB01UnreadBodiesGiveConnectionCreditBack(t *testing.T) {
+	rows.Cover(t, "9113-6.9-5")
 	ends := []struct {
 		name string
 		end  func(tc *testConn, id frame.StreamID)
@@ -77,6 +79,7 @@ func (tc *testConn) wantStreamWindow(sentence string, id frame.StreamID, n int64
 
 // A thousand streams that are given up in mid-body leave nothing behind (9113-5.1-16).
 func TestB01ThousandResetsInMidBody(t *testing.T) {
+	rows.Cover(t, "9113-5.1-16")
 	tc := newTestConn(t)
 	tc.greet()
 	for range 1000 {
@@ -147,6 +150,7 @@ func TestB02OneSlowReaderLeavesItsSiblingsTheirWindow(t *testing.T) {
 
 // Padding, its length octet too, is charged and given back: the application never sees it.
 func TestB03PaddingIsGivenBack(t *testing.T) {
+	rows.Cover(t, "9113-6.1-5")
 	frames := []frame.Data{
 		{Padded: true, PadLength: 255, Data: []byte{1}},
 		{Padded: true, PadLength: 0, Data: []byte{1}},
@@ -187,6 +191,7 @@ func repeat(s string, n int) string {
 
 // Padding that fills the payload, or more, is an error of the connection (9113-6.1-4).
 func TestB03PaddingAsLongAsThePayload(t *testing.T) {
+	rows.Cover(t, "9113-6.1-4")
 	for _, pad := range []byte{10, 11, 255} {
 		tc := newTestConn(t)
 		tc.greet()
@@ -220,6 +225,7 @@ func (w *initialWindow) Decide(now time.Time, ev flow.Event, dst []flow.Action) 
 // The other direction of B07: the client lowers its own initial window below what it has received and read. What the
 // server sends under the old value is no error, and the windows come up to the new target again.
 func TestB07LoweredReceiveWindow(t *testing.T) {
+	rows.Cover(t, "9113-6.9.3-1")
 	var made []*initialWindow
 	tc := newTestConn(t, withStrategy(func() flow.Strategy {
 		w := &initialWindow{returning: returning{stream: 65535, conn: 1 << 20}, next: -1, streams: map[uint32]flow.Offsets{}}

@@ -147,8 +147,8 @@ var pseudoNames = [numPseudo]string{":method", ":scheme", ":authority", ":path",
 
 // requestPseudo collects the pseudo-header fields of a request.
 type requestPseudo struct {
-	has    [numPseudo]bool
-	method string
+	has               [numPseudo]bool
+	method, authority string
 }
 
 func (p *requestPseudo) set(f frame.Field) error {
@@ -164,8 +164,11 @@ func (p *requestPseudo) set(f frame.Field) error {
 		case i != pseudoMethod && !validTarget(f.Value):
 			return &FieldError{f.Name, "is empty or holds a space or a control character"}
 		}
-		if i == pseudoMethod {
+		switch i {
+		case pseudoMethod:
 			p.method = f.Value
+		case pseudoAuthority:
+			p.authority = f.Value
 		}
 		p.has[i] = true
 		return nil
@@ -207,7 +210,17 @@ func (p *requestPseudo) check() error {
 			return &FieldError{pseudoNames[i], "is missing"}
 		}
 	}
+	if connect && !p.has[pseudoProtocol] && !hasPort(p.authority) {
+		return &FieldError{":authority", "names no port, which CONNECT needs"}
+	}
 	return nil
+}
+
+// hasPort reports whether the target of a CONNECT request names a port; there is no default one. RFC 9110,
+// Section 9.3.6 (9110-9.3.6-1).
+func hasPort(target string) bool {
+	i := strings.LastIndexByte(target, ':')
+	return i > 0 && i < len(target)-1 && target[len(target)-1] != ']'
 }
 
 // checkSentField applies the rules for a regular field that this side sends. RFC 9113, Sections 8.2.1, 8.2.2

@@ -9,6 +9,7 @@ import (
 	"example.com/h2flow/conn"
 	"example.com/h2flow/frame"
 	"example.com/h2flow/internal/peer"
+	"example.com/h2flow/internal/rows"
 )
 
 // What is above the last stream of GOAWAY was not processed and is safe to send again; the rest completes.
@@ -114,6 +115,7 @@ func TestB19GracefulGoAwayDrains(t *testing.T) {
 
 // The last stream of GOAWAY may fall; a rise is not trusted (9113-6.8-4).
 func TestB19LastStreamFallsOnly(t *testing.T) {
+	rows.Cover(t, "9113-6.8-4")
 	tc := newTestConn(t)
 	tc.greet()
 	for range 3 {
@@ -217,6 +219,7 @@ func TestB19Shutdown(t *testing.T) {
 
 // Late frames while our own GOAWAY is out: blocks are decoded, DATA is counted (9113-6.8-10).
 func TestB19LateFramesWhileDraining(t *testing.T) {
+	rows.Cover(t, "9113-6.8-10")
 	tc := newTestConn(t)
 	tc.greet()
 	tc.open(get("/"))
@@ -232,6 +235,7 @@ func TestB19LateFramesWhileDraining(t *testing.T) {
 
 // Close fails every stream; GOAWAY is the last frame. Everything after it is quiet.
 func TestClose(t *testing.T) {
+	rows.Cover(t, "9113-5.4.1-3", "9113-6.8-9")
 	tc := newTestConn(t)
 	tc.greet()
 	tc.open(get("/"))
@@ -279,6 +283,7 @@ func (tc *testConn) wantDead() {
 
 // An error after our GOAWAY(NO_ERROR) is still said (9113-5.4-3).
 func TestErrorAfterShutdown(t *testing.T) {
+	rows.Cover(t, "9113-5.4-3", "9113-6.8-8", "9113-6.8-9")
 	tc := newTestConn(t)
 	tc.greet()
 	tc.open(get("/"))

@@ -8,11 +8,13 @@ import (
 	"example.com/h2flow/conn"
 	"example.com/h2flow/frame"
 	"example.com/h2flow/internal/peer"
+	"example.com/h2flow/internal/rows"
 )
 
 // PUSH_PROMISE is legal until the server has acknowledged that push is off: then the block is decoded and the promised
 // stream refused.
 func TestB47PushPromise(t *testing.T) {
+	rows.Cover(t, "9113-5.1-4", "9113-5.1-17", "9113-6.5.2-2")
 	promise := func(stream, promised frame.StreamID) peer.PushPromise {
 		return peer.PushPromise{Stream: stream, Promised: promised, Fields: get("/pushed")}
 	}
@@ -57,6 +59,7 @@ func TestB47PushPromise(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.id+" "+tt.name, func(t *testing.T) {
+			rows.Cover(t, tt.id)
 			tc := newTestConn(t)
 			tc.write(frame.MakeSettings())
 			if tt.acked {
@@ -95,6 +98,7 @@ func repeated(n int, item any) []any {
 
 // Every kind of frame that is legal and serves nothing comes out of one budget, which time refills.
 func TestB48FloodsOfUselessFrames(t *testing.T) {
+	rows.Cover(t, "9113-10.5-2", "9113-10.5-3")
 	unknown := func(typ frame.Type, stream frame.StreamID) frame.Unknown {
 		return frame.Unknown{Header: frame.Header{Type: typ, Stream: stream}}
 	}
@@ -194,6 +198,7 @@ func TestB48OrdinaryTrafficIsNoFlood(t *testing.T) {
 // A server that does not read gets no more than 1,000 answers to hold; resets that the application made are not its
 // doing.
 func TestB48ServerThatDoesNotRead(t *testing.T) {
+	rows.Cover(t, "9113-10.5-4")
 	for _, item := range []any{frame.Ping{}, frame.MakeSettings()} {
 		tc := newTestConn(t)
 		tc.greet()
@@ -231,6 +236,7 @@ func TestB48ServerThatDoesNotRead(t *testing.T) {
 
 // Limits on what one frame, or one connection, may bring; the number is the last that is accepted.
 func TestB48Limits(t *testing.T) {
+	rows.Cover(t, "9110-2.3-1", "9113-10.5-1", "9113-10.5-2", "9113-10.5-3")
 	settings := func(n int) frame.Settings {
 		list := make([]frame.Setting, n)
 		for i := range list {
@@ -306,6 +312,8 @@ func TestB48Limits(t *testing.T) {
 
 // Reserved bits, undefined flags and obsolete priorities mean nothing.
 func TestB49ReservedBitsAndFlags(t *testing.T) {
+	rows.Cover(t, "9113-5.3.2-1", "9113-4.1-3", "9113-4.1-6")
+	rows.Cover(t, "9113-6.3-3", "9113-6.3-2")
 	octets := func(f frame.Frame, change func([]byte)) peer.Raw {
 		b := f.AppendTo(nil)
 		change(b)

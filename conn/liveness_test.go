@@ -9,6 +9,7 @@ import (
 	"example.com/h2flow/conn"
 	"example.com/h2flow/flow"
 	"example.com/h2flow/frame"
+	"example.com/h2flow/internal/rows"
 )
 
 // sentPings takes the PINGs out of what the client sent.
@@ -25,6 +26,7 @@ func (tc *testConn) sentPings() []frame.Ping {
 
 // A silent server is asked after 30 s, if streams are open, and given up 15 s later.
 func TestB43DeadServerIsFound(t *testing.T) {
+	rows.Cover(t, "9113-8.7-3")
 	tc := newTestConn(t)
 	tc.greet()
 	tc.advance(time.Hour)
@@ -167,6 +169,7 @@ func TestB43ProbeAndLivenessShareOnePing(t *testing.T) {
 
 // The application's own PINGs are answered to it, each with its own octets, in any order.
 func TestPings(t *testing.T) {
+	rows.Cover(t, "9113-6.7-4")
 	tc := newTestConn(t)
 	tc.greet()
 	a, b := [8]byte{1}, [8]byte{2}
@@ -185,6 +188,8 @@ func TestPings(t *testing.T) {
 
 // PING answers overtake what else is to be sent (9113-6.7-3), and need no window (9113-6.9-1).
 func TestPingAnswersComeFirst(t *testing.T) {
+	rows.Cover(t, "9113-6.7-3", "9113-6.9-1", "9113-6.7-2", "9113-5.2.1-3")
+	rows.Cover(t, "9113-6.7-3", "9113-6.9-1")
 	tc := newTestConn(t)
 	tc.greet()
 	id := tc.upload(post())
@@ -205,6 +210,7 @@ func TestPingAnswersComeFirst(t *testing.T) {
 
 // A server that never finishes the handshake.
 func TestB44Handshake(t *testing.T) {
+	rows.Cover(t, "9113-6.5.3-5", "9113-3.4-5", "9113-3.4-3", "9113-3.4-7")
 	t.Run("a silent server", func(t *testing.T) {
 		tc := newTestConn(t)
 		tc.open(get("/"))

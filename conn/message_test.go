@@ -6,6 +6,7 @@ import (
 
 	"example.com/h2flow/frame"
 	"example.com/h2flow/internal/peer"
+	"example.com/h2flow/internal/rows"
 )
 
 // wantMalformed fails unless stream 1 was just failed as malformed, with stream 3 in progress, which then completes.
@@ -65,7 +66,7 @@ func TestMessageSequences(t *testing.T) {
 			[]string{"response stream=1 status=200", "data stream=1 len=4 END_STREAM"}},
 		{"9113-8.1-12", "head, trailers", []any{head(1, "200"), trailers(1, field("a", "b"))},
 			[]string{"response stream=1 status=200", `trailers stream=1 a="b" END_STREAM`}},
-		{"B34", "head, DATA, trailers in two fragments", []any{head(1, "200"), data(1, 1),
+		{"9113-8.1-12", "head, DATA, trailers in two fragments", []any{head(1, "200"), data(1, 1),
 			peer.Headers{Stream: 1, EndStream: true, Continuations: 1, Fields: []frame.Field{field("a", "b"), field("c", "d")}}},
 			[]string{"response stream=1 status=200", "data stream=1 len=1", `trailers stream=1 a="b" c="d" END_STREAM`}},
 		{"9113-8.1-12", "empty trailers", []any{head(1, "200"), trailers(1)},
@@ -88,6 +89,7 @@ func TestMessageSequences(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.id+" "+tt.name, func(t *testing.T) {
+			rows.Cover(t, tt.id)
 			tc := newTestMessage(t, get("/"))
 			tc.write(tt.items...)
 			if tt.events == nil {
@@ -102,6 +104,10 @@ func TestMessageSequences(t *testing.T) {
 
 // Heads of which a field is wrong; each also in an interim head and in trailers, where that makes sense.
 func TestB35MalformedFields(t *testing.T) {
+	rows.Cover(t, "9113-8.2.1-1", "9113-8.2.1-3", "9113-8.2.1-5", "9113-8.2.2-4", "9113-8.3-3", "9110-5.5-1",
+		"9113-8.1-4")
+	rows.Cover(t, "9113-8.3.2-1", "9113-8.3-6", "9113-8.3-5", "9110-15-3", "9113-8.3-2", "9113-8.2.1-2",
+		"9113-8.2.1-4", "9113-8.2.2-2")
 	type row struct {
 		id     string
 		fields []frame.Field
@@ -160,6 +166,7 @@ func TestB35MalformedFields(t *testing.T) {
 
 // What looks odd and is right.
 func TestOddFieldsThatAreRight(t *testing.T) {
+	rows.Cover(t, "9110-15-1", "9110-15-2", "9113-8.2.1-7", "7541-2.1-2", "9113-6.2-5")
 	tests := []struct {
 		name string
 		h    peer.Headers
@@ -275,6 +282,7 @@ func TestB33ContentLength(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.id+" "+tt.name, func(t *testing.T) {
+			rows.Cover(t, tt.id)
 			tc := newTestMessage(t, request(tt.method))
 			tc.write(tt.items...)
 			if tt.ok {
@@ -325,6 +333,7 @@ func TestB32InterimHeads(t *testing.T) {
 
 // CONNECT: 2xx turns the stream into a tunnel, anything else is an ordinary response.
 func TestConnect(t *testing.T) {
+	rows.Cover(t, "9110-9.3.6-2", "9113-8.5-3", "9113-8.5-4", "9113-8.5-6")
 	connect := []frame.Field{field(":method", "CONNECT"), field(":authority", "example.org:443")}
 	start := func() *testConn {
 		tc := newTestConn(t)

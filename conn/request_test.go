@@ -8,6 +8,7 @@ import (
 	"example.com/h2flow/conn"
 	"example.com/h2flow/frame"
 	"example.com/h2flow/internal/peer"
+	"example.com/h2flow/internal/rows"
 )
 
 // Requests that may not be sent are refused before anything is, and take no identifier.
@@ -50,7 +51,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"9113-10.3-1 space in :path", with(":path", "/a b"), ":path"},
 		{"9113-10.3-1 LF in :path", with(":path", "/\n"), ":path"},
 		{"9113-10.3-1 DEL in :authority", with(":authority", "a\x7f"), ":authority"},
-		{"empty :authority", with(":authority", ""), ":authority"},
+		{"9113-10.3-1 empty :authority", with(":authority", ""), ":authority"},
 		{"9110-9.1-1 space in :method", with(":method", "G ET"), ":method"},
 		{"9110-9.1-1 empty :method", with(":method", ""), ":method"},
 		{"9113-8.3-1 :status", append(h(":status", "200"), get("/")...), ":status"},
@@ -75,6 +76,10 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"9113-8.2.2-3 te", base("te", "gzip"), "te"},
 		{"9113-8.5-1 CONNECT with :path", h(":method", "CONNECT", ":authority", "a:1", ":path", "/"), ":path"},
 		{"9113-8.5-1 CONNECT with :scheme", h(":method", "CONNECT", ":authority", "a:1", ":scheme", "https"), ":scheme"},
+		{"9110-9.3.6-1 CONNECT without a port", h(":method", "CONNECT", ":authority", "example.org"), ":authority"},
+		{"9110-9.3.6-1 CONNECT with an empty port", h(":method", "CONNECT", ":authority", "example.org:"), ":authority"},
+		{"9110-9.3.6-1 CONNECT to an address without a port", h(":method", "CONNECT", ":authority", "[2001:db8::1]"),
+			":authority"},
 		{"9113-8.5-2 CONNECT without :authority", h(":method", "CONNECT"), ":authority"},
 		{"8441-4-1 :protocol without CONNECT", append(get("/"), field(":protocol", "websocket")), ":protocol"},
 		{"8441-4-1 extended CONNECT without :path", h(":method", "CONNECT", ":protocol", "websocket", ":scheme", "https",
@@ -84,6 +89,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.id, func(t *testing.T) {
+			rows.Cover(t, tt.id)
 			tc := newTestConn(t)
 			tc.greet(setting(frame.SettingEnableConnectProtocol, 1))
 			_, err := tc.tryOpen(tt.fields, true)
@@ -115,6 +121,7 @@ func TestRequestsThatAreSent(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.id, func(t *testing.T) {
+			rows.Cover(t, tt.id)
 			tc := newTestConn(t)
 			tc.greet(setting(frame.SettingEnableConnectProtocol, 1))
 			if tt.id == "9113-8.3.1-6 OPTIONS *" {
@@ -127,6 +134,7 @@ func TestRequestsThatAreSent(t *testing.T) {
 }
 
 func TestRequestTrailersThatAreRefused(t *testing.T) {
+	rows.Cover(t, "9113-8.1-3", "9110-6.5.1-2")
 	for _, f := range []frame.Field{
 		field(":path", "/"), field(":x", "y"), field("content-length", "1"), field("host", "a"), field("authorization", "x"),
 		field("transfer-encoding", "chunked"), field("connection", "x"), field("X", "y"), field("a", "b\n"), field("te", "trailers"),
@@ -147,6 +155,7 @@ func TestRequestTrailersThatAreRefused(t *testing.T) {
 
 // :protocol needs the server's word, which is not known before its SETTINGS (8441-3-1).
 func TestExtendedConnectNeedsTheSetting(t *testing.T) {
+	rows.Cover(t, "8441-3-1", "9113-5.5-3")
 	fields := []frame.Field{field(":method", "CONNECT"), field(":protocol", "websocket"), field(":scheme", "https"),
 		field(":authority", "a"), field(":path", "/")}
 	tc := newTestConn(t)
@@ -176,6 +185,7 @@ func TestExtendedConnectNeedsTheSetting(t *testing.T) {
 
 // 9113-6.5.2-11: a request above the server's limit is not sent; the boundary is exact.
 func TestRequestAboveTheServersLimit(t *testing.T) {
+	rows.Cover(t, "9113-6.5.2-11")
 	size := 0
 	for _, f := range get("/") {
 		size += len(f.Name) + len(f.Value) + 32
@@ -190,6 +200,7 @@ func TestRequestAboveTheServersLimit(t *testing.T) {
 
 // What the preface announces: only what was asked for, and within the range of the protocol.
 func TestPreface(t *testing.T) {
+	rows.Cover(t, "9113-3.4-1", "9113-3.4-2", "9113-6.5-1", "9113-6.5.2-8")
 	tests := []struct {
 		name   string
 		option option

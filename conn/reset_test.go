@@ -5,10 +5,12 @@ import (
 
 	"example.com/h2flow/frame"
 	"example.com/h2flow/internal/peer"
+	"example.com/h2flow/internal/rows"
 )
 
 // What crosses our reset on the way is dropped, and the other streams do not notice.
 func TestB25LateFramesAfterOurReset(t *testing.T) {
+	rows.Cover(t, "9113-5.1-14", "9113-5.4.2-1")
 	tc := newTestConn(t)
 	tc.greet()
 	tc.open(get("/"))
@@ -25,6 +27,7 @@ func TestB25LateFramesAfterOurReset(t *testing.T) {
 
 // Even an increment of 0 is no matter on a closed stream (9113-6.9-4), nor a PRIORITY of the wrong size.
 func TestB25FaultyLateFrames(t *testing.T) {
+	rows.Cover(t, "9113-6.9-4")
 	tc := newTestConn(t)
 	tc.greet()
 	tc.open(get("/"))
@@ -130,6 +133,7 @@ func TestResetWithinAFieldBlock(t *testing.T) {
 
 // One RST_STREAM for a stream, however much is wrong with it; one GOAWAY (9113-5.4-1, 9113-5.4.2-2).
 func TestOneErrorIsReported(t *testing.T) {
+	rows.Cover(t, "9113-5.4-1", "9113-5.4.2-2")
 	tc := newTestConn(t)
 	tc.greet()
 	tc.open(get("/"))
@@ -146,6 +150,8 @@ func TestOneErrorIsReported(t *testing.T) {
 
 // Two resets cross: the one that has not been packed when the other arrives is not sent (9113-6.4-1).
 func TestResetsThatCross(t *testing.T) {
+	rows.Cover(t, "9113-6.4-1", "9113-5.4.2-3", "9113-5.4.2-4")
+	rows.Cover(t, "9113-6.4-1")
 	tc := newTestConn(t)
 	tc.greet()
 	tc.open(get("/"))
@@ -161,6 +167,7 @@ func TestResetsThatCross(t *testing.T) {
 
 // A frame that is an error of its stream and of the connection is an error of the connection (9113-5.4-2).
 func TestConnectionErrorWins(t *testing.T) {
+	rows.Cover(t, "9113-5.4-2")
 	tc := newTestConn(t)
 	tc.greet()
 	tc.open(get("/"))

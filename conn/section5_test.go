@@ -7,6 +7,7 @@ import (
 
 	"example.com/h2flow/frame"
 	"example.com/h2flow/internal/peer"
+	"example.com/h2flow/internal/rows"
 )
 
 // What every frame type means in every state of a stream, through real frames. Columns are the states of stream 1 in
@@ -95,6 +96,7 @@ func stateFrame(name string, id frame.StreamID) any {
 }
 
 func TestFramesInEveryState(t *testing.T) {
+	rows.Cover(t, "9113-5.1-7", "9113-5.1-19")
 	lines := strings.Split(strings.TrimSpace(stateFrameTable), "\n")
 	states := strings.Fields(lines[0])
 	cells := 0
@@ -103,6 +105,7 @@ func TestFramesInEveryState(t *testing.T) {
 		for i, state := range states {
 			want, ids := row[1+i], strings.Join(row[1+len(states):], " ")
 			t.Run(row[0]+" in "+state+" "+ids, func(t *testing.T) {
+				rows.Cover(t, row[1+len(states):]...)
 				tc := newTestConn(t)
 				tc.write(frame.MakeSettings()) // push may still be on
 				tc.upload(post())
@@ -163,6 +166,7 @@ func (tc *testConn) unread() int64 { return tc.c.RecvWindow().Unread() }
 // Frames that their nine octets condemn, or the value they carry. Stream 1 is open for both sides and stream 3 waits
 // for its response; the code is on the wire.
 func TestFaultyFrames(t *testing.T) {
+	rows.Cover(t, "9113-5.4.1-4")
 	raw := func(typ frame.Type, flags frame.Flags, stream frame.StreamID, n int) frame.Unknown {
 		return frame.Unknown{Header: frame.Header{Type: typ, Flags: flags, Stream: stream}, Payload: make([]byte, n)}
 	}
@@ -217,6 +221,7 @@ func TestFaultyFrames(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.id+" "+tt.name, func(t *testing.T) {
+			rows.Cover(t, tt.id)
 			tc := newTestConn(t)
 			tc.greet()
 			tc.upload(post())
@@ -233,6 +238,7 @@ func TestFaultyFrames(t *testing.T) {
 
 // SETTINGS: values at and beyond their limits; nothing of a frame is applied unless all of it is valid.
 func TestSettingsValues(t *testing.T) {
+	rows.Cover(t, "9113-5.5-1", "9113-6.5-2")
 	tests := []struct {
 		id   string
 		list []frame.Setting
@@ -264,6 +270,7 @@ func TestSettingsValues(t *testing.T) {
 	for _, tt := range tests {
 		for _, first := range []bool{true, false} {
 			t.Run(fmt.Sprint(tt.id, " ", frame.MakeSettings(tt.list...), " first ", first), func(t *testing.T) {
+				rows.Cover(t, tt.id)
 				tc := newTestConn(t)
 				if !first {
 					tc.greet()
@@ -285,6 +292,7 @@ func TestSettingsValues(t *testing.T) {
 // Each SETTINGS gets one acknowledgement (9113-6.5.3-4); the last value of an identifier counts (9113-6.5-10), and
 // those before it do where they matter (9113-6.5.3-2).
 func TestSettingsAreAppliedInOrder(t *testing.T) {
+	rows.Cover(t, "9113-6.5.3-4", "9113-6.5-10", "9113-6.5.3-2")
 	tc := newTestConn(t)
 	tc.greet()
 	id := tc.upload(post())
@@ -309,6 +317,7 @@ func TestSettingsAreAppliedInOrder(t *testing.T) {
 
 // 9113-6.9.2-6: a change of the initial window that takes any window above 2^31-1, on whatever open stream.
 func TestInitialWindowOverflow(t *testing.T) {
+	rows.Cover(t, "9113-6.9.2-6")
 	for _, tt := range []struct {
 		name string
 		make func(tc *testConn) frame.StreamID
@@ -348,6 +357,7 @@ func TestInitialWindowOverflow(t *testing.T) {
 
 // 9113-6.9.1-8: DATA beyond the advertised windows, by one octet, on either level and with padding.
 func TestRecvWindowViolation(t *testing.T) {
+	rows.Cover(t, "9113-6.9.1-8")
 	t.Run("stream", func(t *testing.T) {
 		for _, f := range []frame.Data{data(1, 17), {Stream: 1, Data: make([]byte, 10), Padded: true, PadLength: 6}} {
 			tc := newTestConn(t, withRecvWindow(16, 65535))

@@ -9,6 +9,7 @@ import (
 
 	"example.com/h2flow/flow"
 	"example.com/h2flow/frame"
+	"example.com/h2flow/internal/rows"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -116,6 +117,7 @@ func TestIllegalActionsAreRefused(t *testing.T) {
 
 // Grants of one turn go out as one frame for each window, in the order in which they were asked for first.
 func TestGrantsAreJoined(t *testing.T) {
+	rows.Cover(t, "9113-5.1-11")
 	tc, _, ask := newScripted(t, 65535, 65535)
 	tc.open(get("/"))
 	tc.open(get("/"))
@@ -135,6 +137,7 @@ func TestGrantsAreJoined(t *testing.T) {
 // SetInitialWindow: a raise holds at once and moves open streams; a lowered one holds from the acknowledgement; one
 // change at a time.
 func TestSetInitialWindow(t *testing.T) {
+	rows.Cover(t, "9113-6.5.3-6", "9113-6.9.3-1")
 	tc, s, ask := newScripted(t, 1000, 65535)
 	tc.open(get("/"))
 	tc.write(head(1, "200"), data(1, 400))

@@ -7,6 +7,7 @@ import (
 
 	"example.com/h2flow/frame"
 	"example.com/h2flow/internal/peer"
+	"example.com/h2flow/internal/rows"
 )
 
 // What the application does, on both sides of a testConn.
@@ -191,6 +192,7 @@ func setting(id frame.SettingID, v uint32) frame.Setting { return frame.Setting{
 var ack = frame.Settings{Ack: true}
 
 func TestTour(t *testing.T) {
+	rows.Cover(t, "9113-6.9.1-6", "9113-3.4-4")
 	tc := newTestConn(t, withRecvWindow(16, 65535))
 	tc.want("the preface turns push off and announces the stream window", frame.MakeSettings(
 		setting(frame.SettingEnablePush, 0), setting(frame.SettingInitialWindowSize, 16)))

@@ -10,6 +10,7 @@ import (
 	"example.com/h2flow/conn"
 	"example.com/h2flow/frame"
 	"example.com/h2flow/internal/peer"
+	"example.com/h2flow/internal/rows"
 )
 
 // traffic makes up what a server that keeps the rules and an application do to a testConn, from a seed.
@@ -247,6 +248,10 @@ func (g *traffic) settle() {
 // A server and an application that keep the rules, at random: nobody is ever told of an error that was not made, and
 // in the end nothing is left and no credit is lost.
 func TestRandomTraffic(t *testing.T) {
+	rows.Cover(t, "9113-4.1-5", "9113-4.1-4", "9113-5.1-3", "9113-5.1-6", "9113-5.1.1-1", "9113-5.1.1-2",
+		"9113-5.1.1-4", "9113-5.1.2-1", "9113-6.1-3", "9113-6.5-4", "9113-6.5-6", "9113-6.7-1", "9113-6.9-7",
+		"9113-6.9.1-1", "9113-6.9.1-5", "9113-8.1-1", "9113-8.1-2", "9113-8.4.1-2", "9113-6.2-7", "9113-6.1-6",
+		"9113-5.2.1-1", "9113-4.3-1")
 	for seed := range uint64(60) {
 		tc := newTestConn(t, withRecvWindow(30000, 70000))
 		g := newTraffic(tc, seed)

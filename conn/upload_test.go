@@ -8,6 +8,7 @@ import (
 	"example.com/h2flow/conn"
 	"example.com/h2flow/frame"
 	"example.com/h2flow/internal/peer"
+	"example.com/h2flow/internal/rows"
 )
 
 // wantData fails unless the client has sent exactly n octets of DATA on the stream, in frames of at most limit octets,
@@ -31,6 +32,7 @@ func (tc *testConn) wantData(sentence string, id frame.StreamID, n, limit int, e
 
 // A raised INITIAL_WINDOW_SIZE wakes an upload that stands still, and adds to what WINDOW_UPDATE gave.
 func TestB06RaisedInitialWindowWakesAnUpload(t *testing.T) {
+	rows.Cover(t, "9113-6.9.2-2")
 	t.Run("before the server's SETTINGS", func(t *testing.T) {
 		tc := newTestConn(t)
 		tc.forget()
@@ -81,6 +83,7 @@ func TestB06RaisedInitialWindowWakesAnUpload(t *testing.T) {
 
 // 9113-6.9.2-2: every open stream moves, whatever it has spent; the connection's window never does (9113-6.9.2-5).
 func TestB06EveryStreamMoves(t *testing.T) {
+	rows.Cover(t, "9113-6.9.2-2", "9113-6.9.2-5")
 	tc := newTestConn(t)
 	tc.greet()
 	tc.write(frame.WindowUpdate{Increment: 1 << 20})
@@ -105,6 +108,7 @@ func TestB06EveryStreamMoves(t *testing.T) {
 
 // A window below 0 stays below 0, and nothing goes out before it is positive again.
 func TestB07NegativeSendWindow(t *testing.T) {
+	rows.Cover(t, "9113-6.9.2-3", "9113-6.9.2-4")
 	tc := newTestConn(t)
 	tc.greet()
 	tc.write(frame.WindowUpdate{Increment: 1 << 20})
@@ -136,6 +140,7 @@ func TestB07NegativeSendWindow(t *testing.T) {
 
 // An upload that stands still hears how its stream, or its connection, ends.
 func TestB08ParkedUploadHearsTheEnd(t *testing.T) {
+	rows.Cover(t, "9113-5.2.1-3")
 	tests := []struct {
 		name   string
 		end    func(tc *testConn, id frame.StreamID)
@@ -180,6 +185,7 @@ func TestB08ParkedUploadHearsTheEnd(t *testing.T) {
 
 // The response is complete, the server wants no more of the upload: the response stays, nothing is answered.
 func TestB24CompleteResponseThenResetStopsTheUploadOnly(t *testing.T) {
+	rows.Cover(t, "9113-8.1-8", "9113-8.1-9")
 	for _, code := range []frame.ErrCode{frame.NoError, frame.Cancel, frame.StreamClosed} {
 		tc := newTestConn(t)
 		tc.greet()
@@ -233,6 +239,7 @@ func TestB24ResetBeforeTheEndFailsTheResponse(t *testing.T) {
 
 // An early response does not stop the upload by itself (9113-5.1-10, 9110-7.5-1).
 func TestB24EarlyResponseLetsTheUploadGoOn(t *testing.T) {
+	rows.Cover(t, "9113-5.1-10", "9110-7.5-1")
 	tc := newTestConn(t)
 	tc.greet()
 	id := tc.upload(post())
@@ -251,6 +258,7 @@ func TestB24EarlyResponseLetsTheUploadGoOn(t *testing.T) {
 
 // DATA keeps to the smaller of both windows and to the peer's frame size, to the octet.
 func TestSendQuotaIsExact(t *testing.T) {
+	rows.Cover(t, "9113-6.9.1-1", "9113-4.1-1")
 	tests := []struct {
 		name         string
 		stream, conn uint32 // windows
@@ -288,6 +296,7 @@ func TestSendQuotaIsExact(t *testing.T) {
 // MAX_FRAME_SIZE holds from the moment it is received (9113-6.5.3-1), and the acknowledgement leaves before the DATA
 // that depends on it (9113-6.5.3-3).
 func TestSettingsHoldAtOnce(t *testing.T) {
+	rows.Cover(t, "9113-6.5.3-1", "9113-6.5.3-3")
 	tc := newTestConn(t)
 	tc.greet(setting(frame.SettingMaxFrameSize, 20000))
 	id := tc.upload(post())
@@ -301,6 +310,7 @@ func TestSettingsHoldAtOnce(t *testing.T) {
 
 // No window holds back the end of a stream (9113-6.9.1-2), and trailers are not flow controlled.
 func TestEndsAtZeroWindow(t *testing.T) {
+	rows.Cover(t, "9113-6.9.1-2")
 	tc := newTestConn(t)
 	tc.greet(setting(frame.SettingInitialWindowSize, 0))
 	a, b := tc.upload(post()), tc.upload(post())
@@ -351,6 +361,7 @@ func TestEndsBeforeTheHeadLeft(t *testing.T) {
 
 // A field block above the peer's frame size goes out as HEADERS and CONTINUATION without anything in between.
 func TestLongHeadsAreSplit(t *testing.T) {
+	rows.Cover(t, "9113-6.2-2", "9113-4.3-4", "9113-4.1-1")
 	for _, size := range []int{16384 - 84, 16384 - 83, 2 * 16384, 100000} {
 		tc := newTestConn(t)
 		tc.greet()

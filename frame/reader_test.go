@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/h2flow/frame"
+	"example.com/h2flow/internal/rows"
 )
 
 // TestReader reads all vectors in one go and octet by octet.
@@ -98,6 +99,7 @@ type zeroReader struct{}
 func (zeroReader) Read([]byte) (int, error) { return 0, nil }
 
 func TestReaderLimit(t *testing.T) {
+	rows.Cover(t, "9113-3.4-7")
 	// An HTTP/1.1 response read as a frame announces 4,740,180 octets (9113-3.4-7).
 	const response = "HTTP/1.1 400 Bad Request\r\n\r\n"
 	r := frame.NewReader(bytes.NewReader([]byte(response)), frame.MinMaxFrameSize)

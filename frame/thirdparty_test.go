@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/h2flow/frame"
+	"example.com/h2flow/internal/rows"
 )
 
 // vectorsDir is the folder of third-party test data, one folder for each origin, that H2FLOW_VECTORS names.
@@ -95,6 +96,7 @@ func (f *foreignFrame) value(t *testing.T) frame.Frame {
 //
 // The vector with an oversized DATA frame has fewer octets than it announces: its header alone is the error.
 func TestHTTP2FrameTestCase(t *testing.T) {
+	rows.Cover(t, "9113-6.1-6")
 	files, err := filepath.Glob(filepath.Join(vectorsDir(t), "http2-frame-test-case", "*", "*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no files of http2-frame-test-case in H2FLOW_VECTORS (%v)", err)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/h2flow/frame"
+	"example.com/h2flow/internal/rows"
 )
 
 // TestTruncation gives every prefix of every vector: more octets are needed, and nothing else is said, until the frame
@@ -39,6 +40,7 @@ func TestTruncation(t *testing.T) {
 
 // TestReservedBits: reserved bits are ignored when read and zero when written (9113-4.1-5, 9113-4.1-6).
 func TestReservedBits(t *testing.T) {
+	rows.Cover(t, "9113-4.1-5", "9113-4.1-6")
 	for _, tt := range []struct {
 		name, wire, canonical string
 		want                  frame.Frame
@@ -97,6 +99,7 @@ func TestReservedBitsAreNeverWritten(t *testing.T) {
 // TestUndefinedFlags sets every flag that has no meaning on each vector: the header keeps them, the parsed value is the
 // same as without, and they are not written again (9113-4.1-3, 9113-4.1-4).
 func TestUndefinedFlags(t *testing.T) {
+	rows.Cover(t, "9113-4.1-3", "9113-4.1-4")
 	defined := map[frame.Type]byte{
 		frame.TypeData: 0x09, frame.TypeHeaders: 0x2d, frame.TypeSettings: 0x01, frame.TypePushPromise: 0x0c,
 		frame.TypePing: 0x01, frame.TypeContinuation: 0x04,
@@ -228,6 +231,7 @@ func TestLists(t *testing.T) {
 
 // TestTextIsBounded: what a peer chose is escaped and cut short (9113-6.8-11).
 func TestTextIsBounded(t *testing.T) {
+	rows.Cover(t, "9113-6.8-11")
 	long := bytes.Repeat([]byte("\x00"), 1<<16-1)
 	entry := append(unhex("ffff"), long...)
 	for _, f := range []frame.Frame{

@@ -9,6 +9,7 @@ import (
 	"example.com/h2flow/frame"
 	"example.com/h2flow/h2http"
 	"example.com/h2flow/internal/peer"
+	"example.com/h2flow/internal/rows"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -22,6 +23,7 @@ func connect(t *testing.T, target string, body io.Reader) *http.Request {
 }
 
 func TestB58ConnectMakesATunnel(t *testing.T) {
+	rows.Cover(t, "9113-8.5-1", "9113-8.5-2", "9110-9.3.6-2", "9110-9.3.6-3")
 	bubble(t, func(t *testing.T) {
 		tr, _ := scripted(t, &h2http.Transport{}, oneExchange(func(s *peer.Server, h peer.Headers) {
 			want := fields(":method", "CONNECT", ":authority", "example.org:443", "user-agent", "h2flow/1")
@@ -58,6 +60,7 @@ func TestB58ConnectMakesATunnel(t *testing.T) {
 }
 
 func TestB58AnEndOfTheTunnelsTargetIsAnError(t *testing.T) {
+	rows.Cover(t, "9113-8.5-6")
 	bubble(t, func(t *testing.T) {
 		tr, _ := scripted(t, &h2http.Transport{}, oneExchange(func(s *peer.Server, h peer.Headers) {
 			s.Send(head(h.Stream, "200"), frame.RSTStream{Stream: h.Stream, Code: frame.ConnectError})
@@ -76,6 +79,7 @@ func TestB58AnEndOfTheTunnelsTargetIsAnError(t *testing.T) {
 }
 
 func TestB58ARefusedTunnelIsAnOrdinaryResponse(t *testing.T) {
+	rows.Cover(t, "9110-9.3.6-3")
 	bubble(t, func(t *testing.T) {
 		tr, _ := scripted(t, &h2http.Transport{}, oneExchange(func(s *peer.Server, h peer.Headers) {
 			s.Send(head(h.Stream, "407", "content-length", "4"), lastData(h.Stream, "auth"))

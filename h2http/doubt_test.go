@@ -9,6 +9,7 @@ import (
 	"example.com/h2flow/frame"
 	"example.com/h2flow/h2http"
 	"example.com/h2flow/internal/peer"
+	"example.com/h2flow/internal/rows"
 )
 
 // impatient does a GET that waits for a second.
@@ -25,6 +26,7 @@ func impatient(t *testing.T, tr *h2http.Transport) error {
 
 // After a request has timed out in silence, no other is put on that connection.
 func TestB41ADeadConnectionLeavesThePool(t *testing.T) {
+	rows.Cover(t, "9113-9.1-2")
 	for name, conns := range map[string]int{"any number of connections": 0, "one connection at most": 1} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

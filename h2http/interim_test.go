@@ -13,10 +13,12 @@ import (
 	"example.com/h2flow/frame"
 	"example.com/h2flow/h2http"
 	"example.com/h2flow/internal/peer"
+	"example.com/h2flow/internal/rows"
 	"github.com/google/go-cmp/cmp"
 )
 
 func TestB32InterimResponsesReachTheTraceAndTheFinalOneTheCaller(t *testing.T) {
+	rows.Cover(t, "9113-8.1-7", "9110-15.2-1")
 	bubble(t, func(t *testing.T) {
 		tr, _ := scripted(t, &h2http.Transport{}, oneExchange(func(s *peer.Server, h peer.Headers) {
 			s.Send(head(h.Stream, "103", "link", "</a>"), head(h.Stream, "103", "link", "</b>"),
@@ -57,6 +59,7 @@ func TestB32TheTraceMayEndARequestAtAnInterimResponse(t *testing.T) {
 }
 
 func TestB32InterimResponsesAreBoundedAndWellFormed(t *testing.T) {
+	rows.Cover(t, "9113-8.6-1", "9113-8.1-6")
 	tests := []struct {
 		name  string
 		heads func(id frame.StreamID) []any
@@ -88,6 +91,7 @@ func TestB32InterimResponsesAreBoundedAndWellFormed(t *testing.T) {
 }
 
 func TestB32ExpectContinueWaitsForTheServersWord(t *testing.T) {
+	rows.Cover(t, "9110-10.1.1-2", "9110-10.1.1-3", "9110-10.1.1-4", "9110-10.1.1-5")
 	const wait = 3 * time.Second
 	tests := []struct {
 		name   string
@@ -106,6 +110,10 @@ func TestB32ExpectContinueWaitsForTheServersWord(t *testing.T) {
 			s.Send(answer(h.Stream, "401"))
 			s.Want("no body is sent and the stream is closed", frame.RSTStream{Stream: h.Stream, Code: frame.Cancel})
 		}, "401 Unauthorized", false, 0},
+		{"417 at once", func(s *peer.Server, h peer.Headers) {
+			s.Send(answer(h.Stream, "417"))
+			s.Want("no body is sent and the stream is closed", frame.RSTStream{Stream: h.Stream, Code: frame.Cancel})
+		}, "417 Expectation Failed", false, 0},
 		{"200 at once", func(s *peer.Server, h peer.Headers) {
 			s.Send(head(h.Stream, "200"), lastData(h.Stream, "no need"))
 			s.Want("no body is sent and the stream is closed", frame.RSTStream{Stream: h.Stream, Code: frame.Cancel})

@@ -11,6 +11,7 @@ import (
 	"example.com/h2flow/frame"
 	"example.com/h2flow/h2http"
 	"example.com/h2flow/internal/peer"
+	"example.com/h2flow/internal/rows"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -29,6 +30,7 @@ func ends(text string) func(id frame.StreamID) []any {
 
 // The length that is declared is checked, wherever the end of the stream is said.
 func TestB33ContentLengthThatDisagreesWithTheBodyIsAnError(t *testing.T) {
+	rows.Cover(t, "9113-8.1.1-1", "9113-8.1.1-4")
 	tests := []struct {
 		name   string
 		lines  []string
@@ -98,6 +100,7 @@ func TestB33ContentLengthThatDisagreesWithTheBodyIsAnError(t *testing.T) {
 }
 
 func TestB34TrailersEndTheBody(t *testing.T) {
+	rows.Cover(t, "9113-8.1-12", "9110-6.5.1-1")
 	bubble(t, func(t *testing.T) {
 		tr, _ := scripted(t, &h2http.Transport{}, oneExchange(func(s *peer.Server, h peer.Headers) {
 			s.Send(head(h.Stream, "200", "trailer", "X-Announced, X-Missing"), data(h.Stream, "x"),
@@ -145,6 +148,7 @@ func TestB34AResponseMayBeAHeadAlone(t *testing.T) {
 }
 
 func TestB34PseudoHeaderFieldsInTrailersAreMalformed(t *testing.T) {
+	rows.Cover(t, "9113-8.1-4")
 	bubble(t, func(t *testing.T) {
 		tr, _ := scripted(t, &h2http.Transport{}, oneExchange(func(s *peer.Server, h peer.Headers) {
 			s.Send(head(h.Stream, "200"), data(h.Stream, "x"),
@@ -158,6 +162,7 @@ func TestB34PseudoHeaderFieldsInTrailersAreMalformed(t *testing.T) {
 }
 
 func TestB35MalformedHeadsFailTheirRequestAlone(t *testing.T) {
+	rows.Cover(t, "9113-8.1.1-3", "9113-8.1.1-4")
 	heads := map[string][]frame.Field{
 		"empty":                         nil,
 		"no :status":                    fields("x-a", "1"),
@@ -207,6 +212,7 @@ func TestB35MalformedHeadsFailTheirRequestAlone(t *testing.T) {
 }
 
 func TestATruncatedBodyIsNeverAnEOF(t *testing.T) {
+	rows.Cover(t, "9113-8.1-13", "9110-6.1-1")
 	ends := map[string]func(s *peer.Server, id frame.StreamID){
 		"reset": func(s *peer.Server, id frame.StreamID) {
 			s.Send(frame.RSTStream{Stream: id, Code: frame.InternalError})

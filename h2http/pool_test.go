@@ -15,6 +15,7 @@ import (
 	"example.com/h2flow/frame"
 	"example.com/h2flow/h2http"
 	"example.com/h2flow/internal/peer"
+	"example.com/h2flow/internal/rows"
 	"example.com/h2flow/strategy"
 	"github.com/google/go-cmp/cmp"
 )
@@ -32,6 +33,7 @@ func serve(s *peer.Server) {
 }
 
 func TestRequestsToOneHostShareOneConnectionAndOneDial(t *testing.T) {
+	rows.Cover(t, "9113-9.1-1")
 	bubble(t, func(t *testing.T) {
 		tr, n := scripted(t, &h2http.Transport{}, greeted(serve))
 		dial := tr.DialContext

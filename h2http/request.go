@@ -69,6 +69,10 @@ func (m *message) set(t *Transport, req *http.Request) error {
 	if err := m.appendTrailerNames(req.Trailer); err != nil {
 		return err
 	}
+	if m.Method == http.MethodTrace && m.length != 0 {
+		// A TRACE request has no content. RFC 9110, Section 9.3.8 (9110-9.3.8-1).
+		return &RequestError{"TRACE with a Body"}
+	}
 	m.EndStream = m.length == 0 && len(req.Trailer) == 0
 	m.expectContinue = m.expectContinue && m.length != 0
 	m.lastOnConn = m.lastOnConn || req.Close
@@ -121,15 +125,24 @@ func (m *message) setTarget(t *Transport, req *http.Request) error {
 	if m.Method == http.MethodConnect {
 		// The fields :scheme and :path are left out, unless the extension for other protocols asks for them.
 		// RFC 9113, Section 8.5, and RFC 8441, Section 4.
-		if v := req.Header[":protocol"]; len(v) == 1 && isToken(v[0]) {
-			m.Protocol = v[0]
-		} else {
-			return nil
+		v := req.Header[":protocol"]
+		if len(v) != 1 || !isToken(v[0]) {
+			return checkPort(m.Authority)
 		}
+		m.Protocol = v[0]
 	}
 	m.Scheme = req.URL.Scheme
 	m.Path, err = requestPath(req.URL)
 	return err
+}
+
+// checkPort refuses the target of a CONNECT request that names no port; there is no default one. RFC 9110, Section 9.3.6
+// (9110-9.3.6-1).
+func checkPort(target string) error {
+	if i := strings.LastIndexByte(target, ':'); i < 1 || i == len(target)-1 || strings.HasSuffix(target, "]") {
+		return &RequestError{"CONNECT to " + strconv.Quote(target) + ", which names no port"}
+	}
+	return nil
 }
 
 // authority is the value of :authority: the host without userinfo, zone, or a colon that no port follows.
@@ -237,8 +250,10 @@ func (m *message) appendField(req *http.Request, name string, values []string) e
 			m.addAll(name, values, false)
 		}
 	case "expect":
-		m.expectContinue = hasToken(values, "100-continue")
-		m.addAll(name, values, false)
+		// Without content there is nothing to wait with. RFC 9110, Section 10.1.1 (9110-10.1.1-1).
+		if m.expectContinue = hasToken(values, "100-continue"); !m.expectContinue || m.length != 0 {
+			m.addAll(name, values, false)
+		}
 	case "accept-encoding":
 		m.hasAcceptEncoding = len(values) > 0
 		m.addAll(name, values, false)

@@ -14,6 +14,7 @@ import (
 	"example.com/h2flow/frame"
 	"example.com/h2flow/h2http"
 	"example.com/h2flow/internal/peer"
+	"example.com/h2flow/internal/rows"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -43,6 +44,9 @@ func sentFields(t *testing.T, tr *h2http.Transport, req *http.Request) []string 
 
 // Habits of HTTP/1 do not reach the wire.
 func TestB36FieldsOfHTTP1ConnectionsNeverReachTheWire(t *testing.T) {
+	rows.Cover(t, "9113-8.2.2-1", "9113-8.2.2-3", "9113-8.2-1", "9113-8.2.3-1", "9113-8.3.1-2", "9113-8.3.1-3",
+		"9113-8.3.1-4", "9113-8.3.1-5", "9113-8.3.1-6", "9113-8.3.1-7", "9113-8.1-10", "9110-4.2.4-1", "9110-7.2-1",
+		"9110-8.6-1", "9110-8.6-2", "9110-5.3-1", "9110-10.1.1-1")
 	basic := []string{":authority: a.example", ":method: GET", ":path: /", ":scheme: http", "accept-encoding: gzip"}
 	agent := "user-agent: h2flow/1"
 	plain := append(slices.Clone(basic), agent)
@@ -86,6 +90,14 @@ func TestB36FieldsOfHTTP1ConnectionsNeverReachTheWire(t *testing.T) {
 		{"path and query", func(r *http.Request) { r.URL.Path, r.URL.RawQuery = "/a b/ü", "q=1&r=%20" },
 			append(append(slices.Clone(basic[:2]), ":path: /a%20b/%C3%BC?q=1&r=%20"),
 				append(slices.Clone(basic[3:]), agent)...)},
+		{"no path", func(r *http.Request) { r.URL.Path, r.URL.RawQuery = "", "x" },
+			append(append(slices.Clone(basic[:2]), ":path: /?x"), append(slices.Clone(basic[3:]), agent)...)},
+		{"a fragment", func(r *http.Request) { r.URL.Fragment = "part" }, plain},
+		{"a length of one's own", func(r *http.Request) {
+			r.Method, r.Body, r.ContentLength = "PUT", io.NopCloser(strings.NewReader("abc")), 3
+			r.Header["Content-Length"] = []string{"3", "4"}
+		}, []string{basic[0], ":method: PUT", basic[2], basic[3], basic[4], "content-length: 3", agent}},
+		{"an expectation without a body", func(r *http.Request) { r.Header.Set("Expect", "100-continue") }, plain},
 		{"asterisk", func(r *http.Request) { r.Method, r.URL.Path = "OPTIONS", "*" },
 			[]string{basic[0], ":method: OPTIONS", ":path: *", basic[3], basic[4], agent}},
 		{"POST without a body", func(r *http.Request) { r.Method = "POST" },
@@ -119,6 +131,7 @@ func TestB36FieldsOfHTTP1ConnectionsNeverReachTheWire(t *testing.T) {
 }
 
 func TestSecretsStayOutOfTheCompressionTable(t *testing.T) {
+	rows.Cover(t, "9113-10.6-1", "7541-7.1.3-1")
 	bubble(t, func(t *testing.T) {
 		long := "session=" + strings.Repeat("x", 20)
 		want := map[string]bool{"authorization Bearer x": true, "proxy-authorization Basic x": true, "cookie a=1": true,
@@ -146,6 +159,8 @@ func TestSecretsStayOutOfTheCompressionTable(t *testing.T) {
 
 // What is wrong with a request is found before a connection is made, and its body is closed.
 func TestB36InvalidRequestsAreRefusedBeforeAnythingIsSent(t *testing.T) {
+	rows.Cover(t, "9113-8.2.1-6", "9113-8.2.2-1", "9113-10.3-1", "9110-9.1-1", "9110-6.5.1-2", "9110-9.3.6-1",
+		"9110-9.3.8-1")
 	tests := []struct {
 		name   string
 		change func(r *http.Request)
@@ -182,6 +197,9 @@ func TestB36InvalidRequestsAreRefusedBeforeAnythingIsSent(t *testing.T) {
 		{"trailer name", func(r *http.Request) { r.Trailer = http.Header{"X Y": nil} }, "trailer"},
 		{"trailer that frames the message", func(r *http.Request) { r.Trailer = http.Header{"Content-Length": nil} },
 			"trailer"},
+		{"TRACE with a body", func(r *http.Request) { r.Method = "TRACE" }, "TRACE"},
+		{"CONNECT without a port", func(r *http.Request) { r.Method, r.Host = "CONNECT", "a.example" }, "no port"},
+		{"CONNECT to an address without a port", func(r *http.Request) { r.Method, r.Host = "CONNECT", "[::1]" }, "no port"},
 		{"length without a body", func(r *http.Request) { r.Body, r.ContentLength = nil, 3 }, "without a Body"},
 	}
 	for _, tt := range tests {

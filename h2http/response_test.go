@@ -7,11 +7,13 @@ import (
 
 	"example.com/h2flow/h2http"
 	"example.com/h2flow/internal/peer"
+	"example.com/h2flow/internal/rows"
 	"github.com/google/go-cmp/cmp"
 )
 
 // The whole of a response, as callers of net/http know it.
 func TestResponseIsFilledIn(t *testing.T) {
+	rows.Cover(t, "9113-8.3.2-2", "9110-15-1", "9110-5.1-1")
 	bubble(t, func(t *testing.T) {
 		tr, _ := scripted(t, &h2http.Transport{}, oneExchange(func(s *peer.Server, h peer.Headers) {
 			s.Send(head(h.Stream, "299", "content-length", "2", "set-cookie", "a=1", "set-cookie", "b=2",
@@ -45,6 +47,7 @@ func TestResponseIsFilledIn(t *testing.T) {
 }
 
 func TestResponsesWithoutContent(t *testing.T) {
+	rows.Cover(t, "9110-15.3.5-1", "9110-15.4.5-1", "9110-15.3.6-1", "9113-8.1.1-2")
 	tests := []struct {
 		name, method, status string
 		endOnHead            bool
@@ -56,6 +59,7 @@ func TestResponsesWithoutContent(t *testing.T) {
 		{"HEAD that ends later", "HEAD", "200", false, []string{"content-length", "1234"}, 1234},
 		{"204", "GET", "204", true, nil, 0},
 		{"204 that ends later", "GET", "204", false, nil, -1},
+		{"205", "GET", "205", true, nil, 0},
 		{"304", "GET", "304", true, []string{"content-length", "1234"}, 1234},
 	}
 	for _, tt := range tests {

@@ -13,11 +13,13 @@ import (
 	"example.com/h2flow/frame"
 	"example.com/h2flow/h2http"
 	"example.com/h2flow/internal/peer"
+	"example.com/h2flow/internal/rows"
 	"github.com/google/go-cmp/cmp"
 )
 
 // Streams above the identifier in GOAWAY were not processed, so they go to another connection whatever their method.
 func TestB17StreamsAboveTheLastAreSentAgainWhateverTheMethod(t *testing.T) {
+	rows.Cover(t, "9113-6.8-1", "9113-6.8-2", "9113-6.8-3", "9113-8.7-2")
 	bubble(t, func(t *testing.T) {
 		var again []string
 		tr, _ := scripted(t, &h2http.Transport{},
@@ -80,6 +82,7 @@ func TestB17StreamsAboveTheLastAreSentAgainWhateverTheMethod(t *testing.T) {
 
 // A stream that the server may have processed is never sent again, not even if it is idempotent.
 func TestB17WhatMayHaveBeenProcessedIsNotSentAgain(t *testing.T) {
+	rows.Cover(t, "9113-6.8-12", "9113-6.8-13", "9110-9.2.2-1", "9113-5.4.3-1")
 	ends := map[string]func(s *peer.Server){
 		"GOAWAY that includes it, then close": func(s *peer.Server) {
 			s.Send(frame.GoAway{LastStream: 1, Code: frame.InternalError})
@@ -127,6 +130,7 @@ func refuseAfterBody(s *peer.Server) {
 }
 
 func TestB18ARetryGetsTheWholeBodyFromGetBody(t *testing.T) {
+	rows.Cover(t, "9113-8.7-2")
 	bubble(t, func(t *testing.T) {
 		tr, _ := scripted(t, &h2http.Transport{}, greeted(refuseAfterBody), greeted(func(s *peer.Server) {
 			h := s.WantHeaders("the request comes again")
@@ -153,6 +157,7 @@ func TestB18ARetryGetsTheWholeBodyFromGetBody(t *testing.T) {
 }
 
 func TestB18WithoutGetBodyTheErrorNamesIt(t *testing.T) {
+	rows.Cover(t, "9113-8.7-2")
 	bubble(t, func(t *testing.T) {
 		tr, n := scripted(t, &h2http.Transport{}, greeted(refuseAfterBody))
 		body := watch("0123456789")
@@ -196,6 +201,7 @@ func TestB18AnUnreadBodyNeedsNoGetBody(t *testing.T) {
 
 // A graceful GOAWAY lets what is in progress finish, sends what is new elsewhere, and the connection is closed then.
 func TestB19AGracefulGoAwayDrains(t *testing.T) {
+	rows.Cover(t, "9113-6.8-3", "9113-6.8-5", "9113-6.8-6")
 	bubble(t, func(t *testing.T) {
 		finish := make(chan struct{})
 		tr, n := scripted(t, &h2http.Transport{},
@@ -241,6 +247,7 @@ func TestB19AGracefulGoAwayDrains(t *testing.T) {
 
 // Retries are few, have pauses between them, and are counted for the request: new connections do not start them anew.
 func TestB20RetriesAreBounded(t *testing.T) {
+	rows.Cover(t, "9110-9.2.2-2", "9113-8.7-1")
 	refuse := greeted(func(s *peer.Server) {
 		s.Ignore = onlyHeaders
 		for range 10 {

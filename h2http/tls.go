@@ -52,6 +52,7 @@ func (t *Transport) tlsConfig(addr string) *tls.Config {
 	cfg.NextProtos = []string{protocolName}
 	// RFC 9113, Section 9.2.
 	cfg.MinVersion = max(cfg.MinVersion, tls.VersionTLS12)
+	cfg.Renegotiation = tls.RenegotiateNever // 9113-9.2.1-2
 	if cfg.ServerName == "" {
 		cfg.ServerName, _, _ = net.SplitHostPort(addr)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"example.com/h2flow"
 	"example.com/h2flow/h2http"
+	"example.com/h2flow/internal/rows"
 )
 
 // secureServer is Go's own HTTP/2 server over TLS, and a Transport that trusts it.
@@ -36,6 +37,7 @@ func trusting(srv *httptest.Server) *tls.Config {
 }
 
 func TestOverTLSWithGosServer(t *testing.T) {
+	rows.Cover(t, "9113-3.2-2")
 	tr, url := secureServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Trailer", "X-Sum")
 		body, err := io.ReadAll(r.Body)
@@ -66,6 +68,7 @@ func TestOverTLSWithGosServer(t *testing.T) {
 }
 
 func TestB57OnlyAServerThatAgreedIsSpokenTo(t *testing.T) {
+	rows.Cover(t, "9113-3.3-1", "9113-9.2-1", "9113-9.2.2-1")
 	tests := []struct {
 		name  string
 		setup func(c *tls.Config)

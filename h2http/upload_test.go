@@ -13,11 +13,13 @@ import (
 	"example.com/h2flow/frame"
 	"example.com/h2flow/h2http"
 	"example.com/h2flow/internal/peer"
+	"example.com/h2flow/internal/rows"
 	"github.com/google/go-cmp/cmp"
 )
 
 // A complete answer with RST_STREAM(NO_ERROR) is an answer: the upload stops quietly.
 func TestB24AnEarlyCompleteAnswerIsDelivered(t *testing.T) {
+	rows.Cover(t, "9113-8.1-8")
 	for name, oneWrite := range map[string]bool{"in one segment": true, "in three": false} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

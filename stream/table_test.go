@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"example.com/h2flow/internal/rows"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -31,6 +33,7 @@ func golden(t *testing.T, name, got string) {
 
 // TestTransitions prints every pair of state and input, so that a change of the table is seen in review.
 func TestTransitions(t *testing.T) {
+	rows.Cover(t, "9113-5.1-5")
 	var b strings.Builder
 	for s := range numStates {
 		fmt.Fprintf(&b, "%s\n", s)
