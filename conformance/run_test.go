@@ -13,11 +13,13 @@ import (
 	"example.com/h2flow/conformance"
 	"example.com/h2flow/h2http"
 	"example.com/h2flow/internal/pipe"
+	"example.com/h2flow/internal/rows"
 )
 
 // wantPass fails unless the verdict is the best there is: what the RFC merely permits is not good enough for us.
 func wantPass(t *testing.T, c conformance.Case, res conformance.Result) {
 	t.Helper()
+	rows.Cover(t, c.Requirements...)
 	if res.Verdict != conformance.Pass {
 		t.Errorf("%s: %s\n%v: %s\n%s", c.Section, c.Name, res.Verdict, res.Reason, res.Transcript)
 	}

@@ -143,3 +143,24 @@ func TestNoSillyWindowUpdates(t *testing.T) {
 		}
 	}
 }
+
+// Each setting of RFC 9113 changes what the client does.
+func TestEverySettingIsSupported(t *testing.T) {
+	rows.Cover(t, "9113-6.5-3")
+	tc := newTestConn(t)
+	tc.greet(setting(frame.SettingHeaderTableSize, 0), setting(frame.SettingEnablePush, 0),
+		setting(frame.SettingMaxConcurrentStreams, 1), setting(frame.SettingInitialWindowSize, 20000),
+		setting(frame.SettingMaxFrameSize, 18000), setting(frame.SettingMaxHeaderListSize, 300))
+	if _, err := tc.tryOpen(post(field("a", string(make([]byte, 300)))), false); err == nil {
+		t.Error("a head above SETTINGS_MAX_HEADER_LIST_SIZE was taken")
+	}
+	id := tc.upload(post())
+	second := tc.open(get("/"))
+	tc.want("one stream, whose head needs no table", peer.Headers{Stream: id, Fields: post()})
+	tc.wantStreams("the other waits for SETTINGS_MAX_CONCURRENT_STREAMS", 1, 1)
+	tc.send(id, 30000)
+	tc.want("the frame size, then what is left of the window", data(id, 18000), data(id, 2000))
+	tc.reset(id, frame.Cancel)
+	tc.want("the next", frame.RSTStream{Stream: id, Code: frame.Cancel},
+		peer.Headers{Stream: second, EndStream: true, Fields: get("/")})
+}
