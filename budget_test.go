@@ -19,6 +19,8 @@ import (
 // TestBudgetBoundsAGroupOfConnections opens more connections than the budget could serve with the windows that their
 // strategies want, reads nothing on half of them, and downloads on the others. The memory promised stays within the
 // bound, everything that is read arrives, and when all have ended the budget is whole again.
+//
+// Contract: P9.
 func TestBudgetBoundsAGroupOfConnections(t *testing.T) {
 	const conns, most = 20, 1 << 20
 	for _, fc := range []flow.Config{strategy.BDP{}, strategy.Threshold{}, strategy.Unlimited{}} {

@@ -194,6 +194,8 @@ func TestB42PeerThatStopsReading(t *testing.T) {
 }
 
 // TestB42WriteTimeout: a write that makes no progress for the timeout fails the connection.
+//
+// Contract: L3.
 func TestB42WriteTimeout(t *testing.T) {
 	inBubble(t, h2flow.Config{WriteTimeout: 7 * time.Second, PrefaceTimeout: -1}, func(t *testing.T, c *h2flow.ClientConn, server net.Conn) {
 		start := time.Now()

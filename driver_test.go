@@ -223,6 +223,7 @@ func TestFullDuplex(t *testing.T) {
 	})
 }
 
+// Contract: N4.
 func TestPingAndShutdown(t *testing.T) {
 	everyWay(t, func(t *testing.T, dial func(*h2flow.Config) *h2flow.ClientConn, cfg h2flow.Config) {
 		c := dial(&cfg)

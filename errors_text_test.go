@@ -14,6 +14,7 @@ import (
 
 // An error says what happened, and what can be done about it.
 
+// Contract: E25.
 func TestErrorOfAClosedConnectionSaysWhatToDo(t *testing.T) {
 	client, server := net.Pipe()
 	defer server.Close()

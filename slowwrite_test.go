@@ -18,6 +18,8 @@ import (
 
 // TestASlowPathIsNotADeadOne uploads so slowly that one write takes longer than WriteTimeout, while octets leave all the
 // time: that ends nothing. A transport that takes nothing for as long does.
+//
+// Contract: L3.
 func TestASlowPathIsNotADeadOne(t *testing.T) {
 	certificate := testCertificate(t)
 	for _, useTLS := range []bool{false, true} {

@@ -12,6 +12,8 @@ import (
 
 // Octets that were buffered and never read, and DATA that is under way when the application gives up, come back to the
 // connection however the stream ended.
+//
+// Contract: S19.
 func TestB01UnreadBodiesGiveConnectionCreditBack(t *testing.T) {
 	rows.Cover(t, "9113-6.9-5")
 	ends := []struct {

@@ -25,6 +25,8 @@ func (tc *testConn) sentPings() []frame.Ping {
 }
 
 // A silent server is asked after 30 s, if streams are open, and given up 15 s later.
+//
+// Contract: L1.
 func TestB43DeadServerIsFound(t *testing.T) {
 	rows.Cover(t, "9113-8.7-3")
 	tc := newTestConn(t)

@@ -356,6 +356,8 @@ func TestInitialWindowOverflow(t *testing.T) {
 }
 
 // 9113-6.9.1-8: DATA beyond the advertised windows, by one octet, on either level and with padding.
+//
+// Contract: S21.
 func TestRecvWindowViolation(t *testing.T) {
 	rows.Cover(t, "9113-6.9.1-8")
 	t.Run("stream", func(t *testing.T) {

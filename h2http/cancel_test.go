@@ -63,6 +63,8 @@ var places = []place{
 }
 
 // Cancelling returns at once, wherever the request is and whatever the server does.
+//
+// Contract: E22a, E22b.
 func TestCancellingReturnsAtOnceFromEveryPlace(t *testing.T) {
 	cause := errors.New("the user has left")
 	for _, p := range places {
@@ -82,6 +84,7 @@ func TestCancellingReturnsAtOnceFromEveryPlace(t *testing.T) {
 	}
 }
 
+// Contract: E22a, E23b.
 func TestADeadlineIsATimeoutFromEveryPlace(t *testing.T) {
 	for _, p := range places {
 		t.Run(p.name, func(t *testing.T) {
@@ -189,6 +192,8 @@ func TestCancellingDoesNotWaitForTheSocket(t *testing.T) {
 }
 
 // An http.Client with a Timeout sets a deadline and the Cancel channel, and reads the error's type.
+//
+// Contract: E23a.
 func TestClientTimeout(t *testing.T) {
 	for _, where := range []string{"head", "body"} {
 		t.Run(where, func(t *testing.T) {
@@ -238,6 +243,7 @@ func TestClientTimeoutDoesNotTouchAResponseInTime(t *testing.T) {
 	})
 }
 
+// Contract: E23a.
 func TestRequestCancelIsHonoured(t *testing.T) {
 	for _, where := range []string{"head", "body"} {
 		t.Run(where, func(t *testing.T) {

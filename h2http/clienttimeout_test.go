@@ -15,6 +15,8 @@ import (
 
 // TestClientTimeoutIsADeadline: an http.Client with a Timeout ends the context and closes Request.Cancel in the same
 // instant, in either order. The error is the deadline's, never one about a channel that the caller knows nothing of.
+//
+// Contract: E23b.
 func TestClientTimeoutIsADeadline(t *testing.T) {
 	for range 50 {
 		bubble(t, func(t *testing.T) {

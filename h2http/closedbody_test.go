@@ -10,6 +10,8 @@ import (
 )
 
 // TestReadAfterCloseIsAnError, also where the body had been read to its end before: io.EOF would say that all is well.
+//
+// Contract: S20.
 func TestReadAfterCloseIsAnError(t *testing.T) {
 	for _, toTheEnd := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {

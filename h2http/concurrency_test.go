@@ -19,6 +19,8 @@ import (
 var oneStream = frame.Setting{ID: frame.SettingMaxConcurrentStreams, Value: 1}
 
 // At the limit of concurrent streams the policy is the user's: wait for a stream to end, or open another connection.
+//
+// Contract: P4.
 func TestB12AtTheLimitRequestsQueueInOrderOnOneConnection(t *testing.T) {
 	policies := map[string]*h2http.Transport{
 		"MaxConnsPerHost":             {MaxConnsPerHost: 1},
@@ -71,6 +73,7 @@ func testQueue(t *testing.T, tr *h2http.Transport, limit bool) {
 	}
 }
 
+// Contract: P4.
 func TestB12AtTheLimitAnotherConnectionOpens(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		release := make(chan struct{})

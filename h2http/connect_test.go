@@ -22,6 +22,7 @@ func connect(t *testing.T, target string, body io.Reader) *http.Request {
 	return req
 }
 
+// Contract: R5c.
 func TestB58ConnectMakesATunnel(t *testing.T) {
 	rows.Cover(t, "9113-8.5-1", "9113-8.5-2", "9110-9.3.6-2", "9110-9.3.6-3")
 	bubble(t, func(t *testing.T) {

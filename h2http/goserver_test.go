@@ -50,6 +50,7 @@ func noise(n int) []byte {
 	return b
 }
 
+// Contract: R7a.
 func TestBodiesOfManySizesArriveWhole(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		tr := goServer(t, pipe.Link{RTT: 20 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
@@ -122,6 +123,7 @@ func TestAWarmRequestTakesOneRoundTrip(t *testing.T) {
 	})
 }
 
+// Contract: S15, W1, W2.
 func TestAClientFollowsRedirectsWithBodyAndCookies(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		tr := goServer(t, pipe.Link{}, func(w http.ResponseWriter, r *http.Request) {
@@ -150,6 +152,8 @@ func TestAClientFollowsRedirectsWithBodyAndCookies(t *testing.T) {
 }
 
 // A reverse proxy passes on what arrives as it arrives, and trailers.
+//
+// Contract: W6.
 func TestAReverseProxyStreamsThroughTheTransport(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		tr := goServer(t, pipe.Link{}, func(w http.ResponseWriter, r *http.Request) {

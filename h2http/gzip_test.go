@@ -23,6 +23,8 @@ func gzipped(text string) string {
 }
 
 // Compression is undone only where the Transport itself asked for it.
+//
+// Contract: R11b.
 func TestGzipIsTransparentOnlyIfWeAskedForIt(t *testing.T) {
 	const text = "as plain as can be"
 	packed := gzipped(text)

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// Contract: S18.
 func TestB32InterimResponsesReachTheTraceAndTheFinalOneTheCaller(t *testing.T) {
 	rows.Cover(t, "9113-8.1-7", "9110-15.2-1")
 	bubble(t, func(t *testing.T) {
@@ -58,6 +59,7 @@ func TestB32TheTraceMayEndARequestAtAnInterimResponse(t *testing.T) {
 	})
 }
 
+// Contract: S18.
 func TestB32InterimResponsesAreBoundedAndWellFormed(t *testing.T) {
 	rows.Cover(t, "9113-8.6-1", "9113-8.1-6")
 	tests := []struct {
@@ -90,6 +92,7 @@ func TestB32InterimResponsesAreBoundedAndWellFormed(t *testing.T) {
 	}
 }
 
+// Contract: R10.
 func TestB32ExpectContinueWaitsForTheServersWord(t *testing.T) {
 	rows.Cover(t, "9110-10.1.1-2", "9110-10.1.1-3", "9110-10.1.1-4", "9110-10.1.1-5")
 	const wait = 3 * time.Second

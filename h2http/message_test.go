@@ -29,6 +29,8 @@ func ends(text string) func(id frame.StreamID) []any {
 }
 
 // The length that is declared is checked, wherever the end of the stream is said.
+//
+// Contract: S16b.
 func TestB33ContentLengthThatDisagreesWithTheBodyIsAnError(t *testing.T) {
 	rows.Cover(t, "9113-8.1.1-1", "9113-8.1.1-4")
 	tests := []struct {
@@ -99,6 +101,7 @@ func TestB33ContentLengthThatDisagreesWithTheBodyIsAnError(t *testing.T) {
 	}
 }
 
+// Contract: S17.
 func TestB34TrailersEndTheBody(t *testing.T) {
 	rows.Cover(t, "9113-8.1-12", "9110-6.5.1-1")
 	bubble(t, func(t *testing.T) {
@@ -128,6 +131,7 @@ func TestB34TrailersEndTheBody(t *testing.T) {
 	})
 }
 
+// Contract: W4.
 func TestB34AResponseMayBeAHeadAlone(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		tr, _ := scripted(t, &h2http.Transport{}, oneExchange(func(s *peer.Server, h peer.Headers) {
@@ -211,6 +215,7 @@ func TestB35MalformedHeadsFailTheirRequestAlone(t *testing.T) {
 	}
 }
 
+// Contract: S20.
 func TestATruncatedBodyIsNeverAnEOF(t *testing.T) {
 	rows.Cover(t, "9113-8.1-13", "9110-6.1-1")
 	ends := map[string]func(s *peer.Server, id frame.StreamID){

@@ -32,6 +32,7 @@ func serve(s *peer.Server) {
 	}
 }
 
+// Contract: E24, P1.
 func TestRequestsToOneHostShareOneConnectionAndOneDial(t *testing.T) {
 	rows.Cover(t, "9113-9.1-1")
 	bubble(t, func(t *testing.T) {
@@ -61,6 +62,8 @@ func TestRequestsToOneHostShareOneConnectionAndOneDial(t *testing.T) {
 }
 
 // The dial is shared: whoever leaves it does not end it for the others, and the last to leave does.
+//
+// Contract: E24, P1.
 func TestACancelledRequestDoesNotEndTheDialOfOthers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		tr, n := scripted(t, &h2http.Transport{}, greeted(serve))
@@ -149,6 +152,7 @@ func TestAFailedDialFailsAllWhoWaitForIt(t *testing.T) {
 	})
 }
 
+// Contract: P7.
 func TestIdleConnTimeout(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		tr, n := scripted(t, &h2http.Transport{IdleConnTimeout: 10 * time.Second}, greeted(serve), greeted(serve))
@@ -228,6 +232,8 @@ func TestConnectionsThatEndAtOnceAreNotDialledForEver(t *testing.T) {
 }
 
 // By default the preface tells two limits, each of which a negative value keeps off the wire.
+//
+// Contract: N1.
 func TestThePrefaceTellsWhatIsConfigured(t *testing.T) {
 	plain := strategy.Fixed{}
 	id := func(i frame.SettingID, v uint32) frame.Setting { return frame.Setting{ID: i, Value: v} }
@@ -271,6 +277,7 @@ func TestThePrefaceTellsWhatIsConfigured(t *testing.T) {
 	}
 }
 
+// Contract: N6.
 func TestCloneCopiesEveryField(t *testing.T) {
 	tr := &h2http.Transport{}
 	v := reflect.ValueOf(tr).Elem()

@@ -43,6 +43,8 @@ func sentFields(t *testing.T, tr *h2http.Transport, req *http.Request) []string 
 }
 
 // Habits of HTTP/1 do not reach the wire.
+//
+// Contract: R1, R5a, R6c, R7a, R8, R11a.
 func TestB36FieldsOfHTTP1ConnectionsNeverReachTheWire(t *testing.T) {
 	rows.Cover(t, "9113-8.2.2-1", "9113-8.2.2-3", "9113-8.2-1", "9113-8.2.3-1", "9113-8.3.1-2", "9113-8.3.1-3",
 		"9113-8.3.1-4", "9113-8.3.1-5", "9113-8.3.1-6", "9113-8.3.1-7", "9113-8.1-10", "9110-4.2.4-1", "9110-7.2-1",
@@ -158,6 +160,8 @@ func TestSecretsStayOutOfTheCompressionTable(t *testing.T) {
 }
 
 // What is wrong with a request is found before a connection is made, and its body is closed.
+//
+// Contract: R2, R4, R6b.
 func TestB36InvalidRequestsAreRefusedBeforeAnythingIsSent(t *testing.T) {
 	rows.Cover(t, "9113-8.2.1-6", "9113-8.2.2-1", "9113-10.3-1", "9110-9.1-1", "9110-6.5.1-2", "9110-9.3.6-1",
 		"9110-9.3.8-1")
@@ -232,6 +236,7 @@ func TestCleartextIsSpokenOnlyWhenAskedFor(t *testing.T) {
 	}
 }
 
+// Contract: R6a.
 func TestConnectionCloseIsTheLastRequestOfItsConnection(t *testing.T) {
 	changes := map[string]func(r *http.Request){
 		"Request.Close":     func(r *http.Request) { r.Close = true },

@@ -16,6 +16,8 @@ import (
 )
 
 // Once the caller has control back, nothing touches the request body.
+//
+// Contract: R2, R3.
 func TestB53TheBodyIsTheCallersAgainWhenRoundTripOrCloseReturns(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -75,6 +77,8 @@ func TestB53AReadThatIgnoresCloseHoldsNobodyUp(t *testing.T) {
 }
 
 // The body is closed exactly once however the request ends; see also the tests of refused requests.
+//
+// Contract: R2.
 func TestTheRequestBodyIsClosedOnceOnEveryPath(t *testing.T) {
 	ok := oneExchange(func(s *peer.Server, h peer.Headers) {
 		s.Body(h.Stream)

@@ -12,6 +12,8 @@ import (
 )
 
 // The whole of a response, as callers of net/http know it.
+//
+// Contract: S14, S16a.
 func TestResponseIsFilledIn(t *testing.T) {
 	rows.Cover(t, "9113-8.3.2-2", "9110-15-1", "9110-5.1-1")
 	bubble(t, func(t *testing.T) {
@@ -46,6 +48,7 @@ func TestResponseIsFilledIn(t *testing.T) {
 	})
 }
 
+// Contract: S14, S16a.
 func TestResponsesWithoutContent(t *testing.T) {
 	rows.Cover(t, "9110-15.3.5-1", "9110-15.4.5-1", "9110-15.3.6-1", "9113-8.1.1-2")
 	tests := []struct {

@@ -18,6 +18,8 @@ import (
 )
 
 // Streams above the identifier in GOAWAY were not processed, so they go to another connection whatever their method.
+//
+// Contract: R9a.
 func TestB17StreamsAboveTheLastAreSentAgainWhateverTheMethod(t *testing.T) {
 	rows.Cover(t, "9113-6.8-1", "9113-6.8-2", "9113-6.8-3", "9113-8.7-2")
 	bubble(t, func(t *testing.T) {
@@ -81,6 +83,8 @@ func TestB17StreamsAboveTheLastAreSentAgainWhateverTheMethod(t *testing.T) {
 }
 
 // A stream that the server may have processed is never sent again, not even if it is idempotent.
+//
+// Contract: R9b, W3.
 func TestB17WhatMayHaveBeenProcessedIsNotSentAgain(t *testing.T) {
 	rows.Cover(t, "9113-6.8-12", "9113-6.8-13", "9110-9.2.2-1", "9113-5.4.3-1")
 	ends := map[string]func(s *peer.Server){
@@ -129,6 +133,7 @@ func refuseAfterBody(s *peer.Server) {
 	untilClosed(s)
 }
 
+// Contract: R9b, W2.
 func TestB18ARetryGetsTheWholeBodyFromGetBody(t *testing.T) {
 	rows.Cover(t, "9113-8.7-2")
 	bubble(t, func(t *testing.T) {
@@ -156,6 +161,7 @@ func TestB18ARetryGetsTheWholeBodyFromGetBody(t *testing.T) {
 	})
 }
 
+// Contract: R9b, E26.
 func TestB18WithoutGetBodyTheErrorNamesIt(t *testing.T) {
 	rows.Cover(t, "9113-8.7-2")
 	bubble(t, func(t *testing.T) {
@@ -176,6 +182,8 @@ func TestB18WithoutGetBodyTheErrorNamesIt(t *testing.T) {
 }
 
 // A body of which no octet was read is as good as new.
+//
+// Contract: R9b.
 func TestB18AnUnreadBodyNeedsNoGetBody(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		body := watch("0123456789")
@@ -246,6 +254,8 @@ func TestB19AGracefulGoAwayDrains(t *testing.T) {
 }
 
 // Retries are few, have pauses between them, and are counted for the request: new connections do not start them anew.
+//
+// Contract: R9a.
 func TestB20RetriesAreBounded(t *testing.T) {
 	rows.Cover(t, "9110-9.2.2-2", "9113-8.7-1")
 	refuse := greeted(func(s *peer.Server) {

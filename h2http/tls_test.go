@@ -36,6 +36,7 @@ func trusting(srv *httptest.Server) *tls.Config {
 	return srv.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
 }
 
+// Contract: S14.
 func TestOverTLSWithGosServer(t *testing.T) {
 	rows.Cover(t, "9113-3.2-2")
 	tr, url := secureServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

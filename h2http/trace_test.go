@@ -70,6 +70,7 @@ func (r *recorder) trace() *httptrace.ClientTrace {
 	}
 }
 
+// Contract: T27a, T27b, T27c.
 func TestTraceHooksComeInOrder(t *testing.T) {
 	tr, url := secureServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(w, r.Body)
@@ -117,6 +118,8 @@ func TestTraceHooksComeInOrder(t *testing.T) {
 }
 
 // The hooks of a request that has left a shared dial are not called any more, though the dial goes on.
+//
+// Contract: T28.
 func TestTraceHooksEndWithTheRequest(t *testing.T) {
 	bubble(t, func(t *testing.T) { testTraceOfSharedDial(t) })
 }

@@ -18,6 +18,8 @@ import (
 )
 
 // A complete answer with RST_STREAM(NO_ERROR) is an answer: the upload stops quietly.
+//
+// Contract: R12.
 func TestB24AnEarlyCompleteAnswerIsDelivered(t *testing.T) {
 	rows.Cover(t, "9113-8.1-8")
 	for name, oneWrite := range map[string]bool{"in one segment": true, "in three": false} {
@@ -114,6 +116,8 @@ func TestB08AnUploadThatWaitsForTheWindowHearsTheEnd(t *testing.T) {
 }
 
 // The response comes when its head does, and both bodies flow at once.
+//
+// Contract: R12, W4.
 func TestFullDuplex(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		tr, _ := scripted(t, &h2http.Transport{}, oneExchange(func(s *peer.Server, h peer.Headers) {
@@ -150,6 +154,8 @@ func TestFullDuplex(t *testing.T) {
 }
 
 // An early 200 lets the upload go on; an early error stops it, and the response stays readable.
+//
+// Contract: R12.
 func TestAnEarlyAnswerStopsTheUploadOnlyIfItIsNoSuccess(t *testing.T) {
 	for status, goesOn := range map[string]bool{"200": true, "302": false, "403": false, "500": false} {
 		t.Run(status, func(t *testing.T) {
@@ -190,6 +196,7 @@ func TestAnEarlyAnswerStopsTheUploadOnlyIfItIsNoSuccess(t *testing.T) {
 	}
 }
 
+// Contract: R7b.
 func TestABodyThatDisagreesWithItsLengthFailsTheRequest(t *testing.T) {
 	tests := []struct {
 		name, body string
@@ -227,6 +234,7 @@ func TestABodyThatDisagreesWithItsLengthFailsTheRequest(t *testing.T) {
 	}
 }
 
+// Contract: R8.
 func TestRequestTrailersFollowTheBody(t *testing.T) {
 	for name, text := range map[string]string{"with a body": "body", "without": ""} {
 		t.Run(name, func(t *testing.T) {
@@ -259,6 +267,7 @@ type atEnd func()
 
 func (f atEnd) Read([]byte) (int, error) { f(); return 0, io.EOF }
 
+// Contract: R4, R8.
 func TestAnInvalidTrailerValueFailsTheRequest(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		tr, _ := scripted(t, &h2http.Transport{}, oneExchange(func(s *peer.Server, h peer.Headers) {
@@ -280,6 +289,7 @@ func TestAnInvalidTrailerValueFailsTheRequest(t *testing.T) {
 	})
 }
 
+// Contract: S19.
 func TestClosingTheResponseBodyEndsTheUploadAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		tr, _ := scripted(t, &h2http.Transport{}, oneExchange(func(s *peer.Server, h peer.Headers) {
