@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/binary"
+	"errors"
 	"net"
 	"sync"
 	"time"
@@ -22,20 +23,24 @@ type ClientConn struct {
 	nc  net.Conn
 	cfg Config
 
-	mu      sync.Mutex
-	core    *conn.Conn
-	streams map[frame.StreamID]*ClientStream
-	pings   map[[8]byte]*pingWait
-	pingSeq uint64
-	reader  reader
-	writer  writer
-	timer   *time.Timer
-	timerAt time.Time
-	over    bool  // the core gave its last event
-	err     error // why; nil after a graceful end
-	goAway  error // the peer's GOAWAY
+	mu       sync.Mutex
+	core     *conn.Conn
+	streams  map[frame.StreamID]*ClientStream
+	pings    map[[8]byte]*pingWait
+	pingSeq  uint64
+	awaiting []*waiter // for the peer's SETTINGS
+	reader   reader
+	writer   writer
+	timer    *time.Timer
+	timerAt  time.Time
+	over     bool  // the core gave its last event
+	err      error // why; nil after a graceful end
+	goAway   error // the peer's GOAWAY
 
 	strategyOver func() // to be called when the connection is over
+
+	events   *events // nil: nobody is told
+	lastOpen int     // open streams when OnStateChange was last called for
 
 	done chan struct{} // closed when the connection is over and its transport is closed
 }
@@ -49,6 +54,9 @@ func NewClientConn(nc net.Conn, cfg *Config) (*ClientConn, error) {
 	if cfg == nil {
 		cfg = &Config{}
 	}
+	if nc == nil {
+		return nil, errors.New("h2flow: NewClientConn needs a net.Conn")
+	}
 	if tc, ok := nc.(*tls.Conn); ok {
 		if err := checkTLS(tc, timeoutOr(cfg.TLSHandshakeTimeout, defaultHandshakeTimeout)); err != nil {
 			nc.Close()
@@ -60,11 +68,13 @@ func NewClientConn(nc net.Conn, cfg *Config) (*ClientConn, error) {
 		cfg:     *cfg,
 		streams: make(map[frame.StreamID]*ClientStream),
 		done:    make(chan struct{}),
+		events:  newEvents(cfg),
 	}
 	c.cfg.ReadBufferSize, c.cfg.WriteBufferSize = bufferSize(cfg.ReadBufferSize), bufferSize(cfg.WriteBufferSize)
-	strategy, over := cfg.newStrategy()
+	c.events.opened(nc)
+	strategy, over := cfg.newStrategy(c.events)
 	c.strategyOver = over
-	c.core = conn.New(time.Now(), cfg.coreConfig(strategy))
+	c.core = conn.New(time.Now(), cfg.coreConfig(strategy, c.events))
 	c.reader.init(nc, cfg.Reader, &c.mu)
 	c.mu.Lock()
 	c.unlock()
@@ -77,7 +87,7 @@ type Request struct {
 	Scheme    string // left out for CONNECT without Protocol
 	Authority string
 	Path      string // likewise
-	Protocol  string // the :protocol of an extended CONNECT, which the peer must have allowed; see RFC 8441
+	Protocol  string // the :protocol of an extended CONNECT, which waits for the peer's SETTINGS; see RFC 8441
 	// Header are the further fields, names in lower case. They are read until the stream is over and must not change.
 	Header []Field
 	// EndStream says that no body follows.
@@ -108,8 +118,16 @@ func (r *Request) fields(dst []Field) []Field {
 // returns context.Cause(ctx) at once. An error that matches ErrNotProcessed says that nothing was sent and that
 // another connection may serve.
 func (c *ClientConn) OpenStream(ctx context.Context, req *Request) (*ClientStream, error) {
+	if req == nil {
+		return nil, errors.New("h2flow: OpenStream needs a Request")
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
+	}
+	if req.Protocol != "" {
+		if err := c.AwaitSettings(ctx); err != nil {
+			return nil, err
+		}
 	}
 	s := &ClientStream{c: c}
 	s.fields = fieldPool.Get().(*[]Field)

@@ -131,6 +131,7 @@ func (s *ClientStream) finish() {
 
 // detach ends what ties the stream to its connection and its context.
 func (s *ClientStream) detach() {
+	s.c.events.streamClosed(s)
 	delete(s.c.streams, s.id)
 	s.putFields()
 	if s.stop != nil {

@@ -98,6 +98,15 @@ type Config struct {
 	// it must be quick and must not call the connection. What it is given is borrowed for the call.
 	OnFrame func(FrameTrace)
 
+	// OnEvent, if not nil, is told what happens on the connection: its life, its streams, every frame, and every decision
+	// of the flow control. It is called as OnFrame is, and what events point to is borrowed for the call.
+	OnEvent func(Event)
+
+	// OnStateChange, if not nil, is called when State may have got better, or worse for good: a stream has ended, the
+	// peer's limits have changed, the connection takes no new streams or is over. It is called with the connection locked
+	// and must not call the connection; State tells what changed to whoever asks later.
+	OnStateChange func()
+
 	// TLSConfig, DialContext and TLSHandshakeTimeout serve Dial and DialCleartext. A nil TLSConfig means the zero one;
 	// its NextProtos are replaced by "h2". A nil DialContext means a zero net.Dialer. A handshake may take 10 seconds
 	// if TLSHandshakeTimeout is zero, for ever if it is negative.
@@ -153,17 +162,17 @@ func timeoutOr(d, def time.Duration) time.Duration {
 }
 
 // newStrategy makes the strategy of one connection. The function is to be called when the connection is over.
-func (cfg *Config) newStrategy() (s flow.Strategy, over func()) {
+func (cfg *Config) newStrategy(e *events) (s flow.Strategy, over func()) {
 	s = cfg.flowConfig().New()
 	if cfg.Budget == nil {
-		return s, func() {}
+		return e.watch(s), func() {}
 	}
 	b := &budgeted{Strategy: s, budget: cfg.Budget}
-	return b, b.close
+	return e.watch(b), b.close
 }
 
 // coreConfig is what package conn needs of cfg, for one connection.
-func (cfg *Config) coreConfig(s flow.Strategy) conn.Config {
+func (cfg *Config) coreConfig(s flow.Strategy, e *events) conn.Config {
 	tableCap := uint32(initialHeaderTableSize)
 	if cfg.MaxEncoderTableSize != 0 {
 		tableCap = uint32(min(max(cfg.MaxEncoderTableSize, 0), 1<<31-1))
@@ -183,6 +192,6 @@ func (cfg *Config) coreConfig(s flow.Strategy) conn.Config {
 		SettingsTimeout:               cfg.SettingsTimeout,
 		PingInterval:                  cfg.PingInterval,
 		PingTimeout:                   cfg.PingTimeout,
-		OnFrame:                       cfg.OnFrame,
+		OnFrame:                       e.frames(cfg.OnFrame),
 	}
 }

@@ -19,13 +19,20 @@ func (c *ClientConn) unlock() {
 	c.startWriter()
 	c.armTimer()
 	c.offerRole()
+	c.tellState()
 	c.mu.Unlock()
 }
 
 // deliver hands one event of the core to whom it concerns.
 func (c *ClientConn) deliver(ev conn.Event) {
+	if c.events != nil {
+		c.events.core(ev)
+	}
 	switch ev.Kind {
-	case conn.Settings, conn.SettingsAcked, conn.AltSvc, conn.Origins, conn.Stalled:
+	case conn.Settings:
+		c.settingsCame()
+		return
+	case conn.SettingsAcked, conn.AltSvc, conn.Origins, conn.Stalled:
 		return
 	case conn.Pong:
 		if w := c.pings[ev.PingData]; w != nil {
@@ -35,6 +42,7 @@ func (c *ClientConn) deliver(ev conn.Event) {
 		return
 	case conn.GoAway:
 		c.goAway = connError(ev.Err)
+		c.lastOpen = stateChanged
 		return
 	case conn.Closed:
 		c.end(ev.Err)
@@ -55,6 +63,7 @@ func (c *ClientConn) end(e *conn.Error) {
 	for _, w := range c.pings {
 		c.wake(&w.waiter)
 	}
+	c.settingsCame()
 	c.wakeSpace()
 	c.reader.release()
 	c.strategyOver()

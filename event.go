@@ -2,6 +2,7 @@ package h2flow
 
 import (
 	"fmt"
+	"net"
 	"sync/atomic"
 	"time"
 
@@ -101,6 +102,21 @@ func newEvents(cfg *Config) *events {
 		return nil
 	}
 	return &events{hook: cfg.OnEvent, conn: connNumber.Add(1)}
+}
+
+// opened tells that the connection begins.
+func (e *events) opened(nc net.Conn) {
+	if e == nil {
+		return
+	}
+	ev := Event{Kind: ConnOpened, Time: time.Now(), Conn: e.conn}
+	if a := nc.LocalAddr(); a != nil {
+		ev.Local = a.String()
+	}
+	if a := nc.RemoteAddr(); a != nil {
+		ev.Remote = a.String()
+	}
+	e.hook(ev)
 }
 
 // frames is the hook of the core: what Config has, and this one.

@@ -82,6 +82,7 @@ type peerSettings struct {
 	maxFrame        uint32
 	maxHeaderList   uint32
 	extendedConnect bool
+	noOldPriorities bool // it looks at the priorities of RFC 9218
 }
 
 // New returns a connection whose preface is ready to be sent. It panics if the Config lacks a Strategy, an Encoder or

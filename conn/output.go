@@ -41,6 +41,7 @@ const (
 	outPing                       // the first of Conn.outstanding that was not packed
 	outGrantConn                  // Conn.connGrant
 	outGrantStream                // streamRecord.pendingGrant
+	outPriority                   // streamRecord.priority
 )
 
 func (o *output) add(kind outKind) { o.wishes = append(o.wishes, wish{kind: kind}) }
@@ -157,6 +158,8 @@ func (p *packer) wishes() {
 		case outGrantConn:
 			p.windowUpdate(0, c.connGrant)
 			c.connGrant = 0
+		case outPriority:
+			p.priorityUpdate(w.stream)
 		case outGrantStream:
 			if s := c.streams[w.stream]; s != nil && s.pendingGrant > 0 {
 				// Nothing but PRIORITY is sent on a closed stream. RFC 9113, Section 5.1 (9113-5.1-11).

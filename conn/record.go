@@ -23,6 +23,7 @@ type streamRecord struct {
 
 	fields     []frame.Field // the request head, lent by the caller until it is packed
 	trailers   []frame.Field // lent likewise
+	priority   string        // what PRIORITY_UPDATE is to say
 	headersEnd int64         // where the request head ends in the output; 0 until it is packed
 
 	contentLeft  int64 // of the body, by the declared length; -1 if unknown
@@ -42,6 +43,7 @@ type streamRecord struct {
 	noContent     bool // the response has no content by its status or the method
 	silent        bool // no event is given any more
 	stallReported bool
+	priorityDue   bool // PRIORITY_UPDATE is to be packed
 }
 
 // lookup returns the record of stream id, nil if there is none, and the state that id is in.

@@ -117,6 +117,8 @@ func (c *Conn) applySetting(s frame.Setting) {
 		c.peer.maxHeaderList = s.Value
 	case frame.SettingEnableConnectProtocol:
 		c.peer.extendedConnect = s.Value == 1
+	case frame.SettingNoRFC7540Priorities:
+		c.peer.noOldPriorities = s.Value == 1
 	}
 }
 

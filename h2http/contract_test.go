@@ -110,7 +110,7 @@ func isTest(name string) bool {
 var (
 	behaviourName = regexp.MustCompile(`^TestB[0-9]{2}`)
 	contractLine  = regexp.MustCompile(`(?m)^Contract: (.*)$`)
-	statementID        = regexp.MustCompile(`^[A-Z][0-9]+[a-z]?$`)
+	statementID   = regexp.MustCompile(`^[A-Z][0-9]+[a-z]?$`)
 )
 
 // statementsOf is what a test says it checks.
