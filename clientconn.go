@@ -270,6 +270,8 @@ type ConnState struct {
 	// LastReceived is when octets last arrived. Until some have since the first of the open streams was opened, it is
 	// when that was.
 	LastReceived time.Time
+	// GoAway is the peer's GOAWAY, a *GoAwayError, or nil.
+	GoAway error
 }
 
 // State returns the present state.
@@ -279,6 +281,6 @@ func (c *ClientConn) State() ConnState {
 	return ConnState{
 		Open: c.core.OpenStreams(), Queued: c.core.QueuedStreams(), MaxConcurrent: c.core.MaxConcurrentStreams(),
 		Available: !c.over && c.core.Available(), SettingsReceived: c.core.SettingsReceived(),
-		ExtendedConnect: c.core.ExtendedConnect(), LastReceived: c.core.LastReceived(),
+		ExtendedConnect: c.core.ExtendedConnect(), LastReceived: c.core.LastReceived(), GoAway: c.goAway,
 	}
 }

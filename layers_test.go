@@ -46,7 +46,8 @@ var layers = map[string]layer{
 		modules: []string{hpackPath}, // TestHPACKStaysInItsAdapter narrows this to one file
 		without: []string{"net/http", "net/rpc", "expvar"},
 	},
-	"h2http":      {imports: []string{".", "frame", "flow", "strategy"}},
+	"h2http":      {imports: []string{".", "frame", "flow", "strategy", "trace"}},
+	"trace":       {imports: []string{".", "frame", "flow"}},
 	"conformance": {imports: []string{"frame", "internal/peer"}},
 	"fuzz":        {},
 }

@@ -82,6 +82,7 @@ func (c *Conn) recvHeaders(h frame.Header, payload []byte) {
 		c.frameFault(err)
 		return
 	}
+	c.pings.PeerSpoke()
 	s, state := c.lookup(h.Stream)
 	if !c.admit(s, state, stream.RecvHeaders, h) {
 		if c.life >= closing {

@@ -41,6 +41,7 @@ type Conn struct {
 	recvTarget  int64
 	connGrant   int64 // accepted, not packed
 	pings       flow.PingBudget
+	live        liveness
 	actions     []flow.Action
 	refused     []flow.Event
 	connChanged time.Time // when the connection window last saw an octet or a grant

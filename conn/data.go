@@ -30,6 +30,7 @@ func (c *Conn) beginData(h frame.Header) {
 		return
 	}
 	c.connChanged = c.now
+	c.pings.PeerSpoke()
 	s, state := c.lookup(h.Stream)
 	c.input.data = dataFrame{
 		active: true, end: h.Flags.Has(frame.FlagEndStream), padded: h.Flags.Has(frame.FlagPadded),

@@ -49,6 +49,114 @@ func TestB43DeadServerIsFound(t *testing.T) {
 	tc.wantDead()
 }
 
+// A strikingServer counts PINGs as gRPC's server does: one that comes within 5 minutes of the one before is a strike,
+// unless the server itself has sent HEADERS or DATA since, and the third strike ends the connection.
+type strikingServer struct {
+	last    time.Time
+	strikes int
+	spoke   bool
+}
+
+func (s *strikingServer) ping(now time.Time) (angry bool) {
+	switch {
+	case s.spoke:
+		s.spoke, s.strikes = false, 0
+	case !s.last.IsZero() && now.Sub(s.last) < 5*time.Minute:
+		s.strikes++
+	}
+	s.last = now
+	return s.strikes > 2
+}
+
+// answer answers what the client asks, as the server would.
+func (s *strikingServer) answer(tc *testConn) {
+	tc.t.Helper()
+	sent := tc.sent
+	tc.sent = nil
+	for _, v := range sent {
+		switch v := v.(type) {
+		case frame.Ping:
+			if s.ping(tc.now) {
+				tc.fatalf("a PING too many for a server that tolerates two strikes")
+			}
+			tc.write(frame.Ping{Ack: true, Data: v.Data})
+		case frame.Settings:
+			if !v.Ack {
+				tc.write(frame.Settings{Ack: true})
+			}
+		}
+	}
+}
+
+// A long poll in which neither side has anything to say is asked for signs of life for hours, without a strike too many,
+// and when the server dies it is found as soon as at the beginning.
+//
+// Contract: L1, L2.
+func TestB43AQuietLongPoll(t *testing.T) {
+	for name, quiet := range map[string]time.Duration{"at once": 0, "a minute": time.Minute, "three hours": 3 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			tc := newTestConn(t)
+			tc.greet()
+			tc.open(get("/poll"))
+			tc.forget()
+			var server strikingServer
+			for end := tc.now.Add(quiet); tc.now.Before(end); {
+				tc.advance(time.Second)
+				server.answer(tc)
+			}
+			died := tc.now
+			for tc.c.Err() == nil && tc.now.Sub(died) < time.Hour {
+				tc.advance(time.Second)
+			}
+			if took := tc.now.Sub(died); took > 45*time.Second {
+				t.Errorf("the dead server was found after %v, want 45s at most", took)
+			}
+		})
+	}
+}
+
+// What either side sends now and then does not make the PINGs that follow too many, also where PINGs cross it.
+//
+// Contract: L2.
+func TestB43StrikesUnderSlowTraffic(t *testing.T) {
+	talks := map[string]func(tc *testConn, s *strikingServer, id frame.StreamID){
+		"the client sends": func(tc *testConn, _ *strikingServer, id frame.StreamID) { tc.send(id, 1) },
+		"the server sends": func(tc *testConn, s *strikingServer, id frame.StreamID) {
+			s.spoke = true
+			tc.write(data(id, 1))
+		},
+		"the server sends, and a PING crosses that": func(tc *testConn, s *strikingServer, id frame.StreamID) {
+			s.spoke = true
+			if s.ping(tc.now) {
+				tc.fatalf("a PING too many")
+			}
+			tc.write(data(id, 1))
+		},
+	}
+	for name, talk := range talks {
+		t.Run(name, func(t *testing.T) {
+			tc := newTestConn(t)
+			tc.greet()
+			id := tc.upload(post())
+			tc.write(head(id, "200"))
+			tc.reading = true
+			tc.forget()
+			var server strikingServer
+			for i := range 3 * 60 * 60 {
+				tc.advance(time.Second)
+				server.answer(tc)
+				if i%100 == 99 {
+					talk(tc, &server, id)
+				}
+				tc.events = nil
+			}
+			if err := tc.c.Err(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // Anything that arrives is a sign of life, before the PING and instead of its answer.
 func TestB43AnythingIsASignOfLife(t *testing.T) {
 	tc := newTestConn(t)

@@ -195,6 +195,9 @@ func (p *packer) settings() {
 		if i == 0 {
 			c.setTimer(timerSettings, c.cfg.SettingsTimeout)
 		}
+		if s.question {
+			c.expectSign()
+		}
 		before := len(p.dst)
 		p.dst = frame.MakeSettings(s.settings...).AppendTo(p.dst)
 		c.traceTail(p.dst, len(p.dst)-before-frame.HeaderLen)
@@ -219,7 +222,7 @@ func (p *packer) ping() {
 		case pingProbe:
 			c.tell(nil, flow.Event{Kind: flow.PingSent})
 		case pingLiveness:
-			c.setTimer(timerPong, c.cfg.PingTimeout)
+			c.expectSign()
 		}
 		return
 	}

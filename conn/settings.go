@@ -19,6 +19,7 @@ type sentSettings struct {
 	lowersTo    int64 // the initial window that holds from the acknowledgement on; -1: none
 	tableSize   int64 // -1: not changed
 	firstFrames bool  // part of the preface
+	question    bool  // only asks for a sign of life
 }
 
 // queuePreface prepares the client preface: SETTINGS, then what the strategy wants of the connection window. See
@@ -159,7 +160,9 @@ func (c *Conn) recvSettingsAck() {
 		c.setTimerAt(timerSettings, c.ownSettings[0].at, c.cfg.SettingsTimeout)
 	}
 	rtt := c.now.Sub(s.at)
-	c.tell(nil, flow.Event{Kind: flow.SettingsAcked})
+	if !s.question {
+		c.tell(nil, flow.Event{Kind: flow.SettingsAcked})
+	}
 	c.tell(nil, flow.Event{Kind: flow.RTTSample, Source: flow.SourceSettings, RTT: rtt})
 	c.events.push(Event{Kind: SettingsAcked, RTT: rtt})
 }

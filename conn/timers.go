@@ -78,36 +78,6 @@ func (c *Conn) fire(id timerID) {
 	}
 }
 
-// checkLiveness sends a PING if streams are open and nothing has arrived for the interval. RFC 9113, Section 8.7
-// (9113-8.7-3).
-func (c *Conn) checkLiveness() {
-	if c.openCount == 0 {
-		return
-	}
-	if silence := c.now.Sub(c.lastRecv); silence < c.cfg.PingInterval {
-		c.setTimerAt(timerLiveness, c.lastRecv, c.cfg.PingInterval)
-		return
-	}
-	c.setTimer(timerLiveness, c.cfg.PingInterval)
-	switch c.pings.Allow(c.now, flow.Liveness) {
-	case 0:
-		c.queuePing(c.ownPing(pingLiveness))
-	case flow.RefusedPingOutstanding:
-		// A probe is on its way and says the same.
-		c.setTimer(timerPong, c.cfg.PingTimeout)
-	}
-}
-
-// checkPong gives the connection up if nothing at all has arrived since the PING.
-func (c *Conn) checkPong() {
-	if silence := c.now.Sub(c.lastRecv); silence < c.cfg.PingTimeout {
-		return // something else arrived, and the next interval asks again
-	}
-	silence := c.now.Sub(c.lastRecv)
-	c.failWith(&Error{Code: frame.NoError, Scope: ScopeConnection,
-		Reason: "the peer is silent for " + silence.String() + " and does not answer PING"})
-}
-
 // armStall sees to it that a body which may stall is looked at in time.
 func (c *Conn) armStall(s *streamRecord) {
 	if c.timers.at[timerStall].IsZero() && s.phase == stream.InBody && s.state.CanReceive() {

@@ -14,11 +14,13 @@ const (
 )
 
 // The limits of the PING budget. Servers count PINGs and answer too many with GOAWAY(ENHANCE_YOUR_CALM): gRPC servers
-// forgive them only when they themselves send HEADERS or DATA, Google's front ends allow four between two HEADERS, DATA
-// or WINDOW_UPDATE of the client.
+// forgive them only when they themselves send HEADERS or DATA, one then and two more, and none for ever after; Google's
+// front ends allow four between two HEADERS, DATA or WINDOW_UPDATE of the client. A PING of ours that crosses the server's
+// DATA uses up the one that is forgiven, so that two are left.
 const (
 	pingBurst        = 4
 	pingSinceFrame   = 3
+	pingSincePeer    = 2
 	probingInterval  = 2 * time.Second
 	livenessInterval = 10 * time.Second
 	maxPingInterval  = time.Hour
@@ -29,13 +31,14 @@ const (
 //   - one is outstanding at most;
 //   - the first 4 may follow each other freely; from then on one for probing comes 2 s after the PING before it at the
 //     earliest, one for liveness 10 s;
-//   - at most 3 follow our last HEADERS, DATA or WINDOW_UPDATE;
+//   - at most 3 follow our last HEADERS, DATA or WINDOW_UPDATE, and at most 2 the peer's last HEADERS or DATA;
 //   - a complaint of the peer ends the burst and doubles both intervals.
 //
 // The zero value is a full budget.
 type PingBudget struct {
 	sent        int // of the burst
 	sinceFrame  int
+	sincePeer   int
 	outstanding bool
 	last        time.Time
 	doubled     uint8
@@ -46,7 +49,7 @@ func (b *PingBudget) Allow(now time.Time, purpose PingPurpose) Refusal {
 	switch {
 	case b.outstanding:
 		return RefusedPingOutstanding
-	case b.sinceFrame >= pingSinceFrame, now.Before(b.Next(purpose)):
+	case b.Spent(), now.Before(b.Next(purpose)):
 		return RefusedPingBudget
 	}
 	return 0
@@ -67,10 +70,17 @@ func (b *PingBudget) Sent(now time.Time) {
 	b.last = now
 	b.sent = min(b.sent+1, pingBurst)
 	b.sinceFrame++
+	b.sincePeer++
 }
 
 // Answered says that the outstanding PING was acknowledged.
 func (b *PingBudget) Answered() { b.outstanding = false }
+
+// Spent reports whether no PING may be sent, however long one waits, until one of the sides sends something else.
+func (b *PingBudget) Spent() bool { return b.sinceFrame >= pingSinceFrame || b.sincePeer >= pingSincePeer }
+
+// PeerSpoke says that the peer sent HEADERS or DATA.
+func (b *PingBudget) PeerSpoke() { b.sincePeer = 0 }
 
 // FrameSent says that HEADERS, DATA or WINDOW_UPDATE was packed for sending.
 func (b *PingBudget) FrameSent() { b.sinceFrame = 0 }

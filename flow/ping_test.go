@@ -29,6 +29,8 @@ func TestPingBudget(t *testing.T) {
 
 	ping(0)
 	ping(0)
+	want("two PINGs and no frame of the peer's between", time.Hour, flow.Liveness, flow.RefusedPingBudget)
+	b.PeerSpoke()
 	ping(0)
 	if got := b.SinceFrame(); got != 3 {
 		t.Errorf("PINGs since the last frame: want 3, got %d", got)
@@ -39,6 +41,7 @@ func TestPingBudget(t *testing.T) {
 	if got := b.SinceFrame(); got != 1 {
 		t.Errorf("PINGs since the last frame: want 1, got %d", got)
 	}
+	b.PeerSpoke()
 	want("the burst of four is used up", time.Second, flow.Probing, flow.RefusedPingBudget)
 	want("2 s less 1 ns later", 3*time.Second-1, flow.Probing, flow.RefusedPingBudget)
 	want("liveness has to wait 10 s", 11*time.Second-1, flow.Liveness, flow.RefusedPingBudget)

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"net/http/httptrace"
 	"sync"
+	"time"
 
 	"example.com/h2flow"
 )
@@ -24,10 +25,13 @@ type dial struct {
 
 // run makes the connection and puts it into the pool.
 func (d *dial) run(ctx context.Context, t *Transport) {
-	pc, err := t.dialConn(ctx, d.host)
+	pc, err := t.dialConn(ctx, d.host, nil)
 	d.cancel()
 	p := d.pool
 	p.mu.Lock()
+	if err != nil {
+		p.counters.dialErrors.Add(1)
+	}
 	d.host.dialing--
 	unwanted := d.waiters == 0 && t.DisableKeepAlives
 	if d.host.dial == d {
@@ -36,11 +40,18 @@ func (d *dial) run(ctx context.Context, t *Transport) {
 	if err == nil && !t.DisableKeepAlives {
 		d.host.conns = append(d.host.conns, pc)
 		pc.armIdleTimer()
+		pc.armAgeTimer()
+	}
+	if err != nil && d.waiters > 0 && len(d.host.conns)+d.host.dialing == 0 {
+		d.host.failAllLocked(err)
 	}
 	p.forget(d.host)
 	d.pc, d.err = pc, err
 	p.mu.Unlock()
 	close(d.done)
+	if d.host.queued.Load() > 0 {
+		p.serve(d.host)
+	}
 	if err != nil {
 		return
 	}
@@ -170,18 +181,22 @@ func (u untraced) Value(key any) any {
 	return v
 }
 
-// dialConn makes a connection and starts HTTP/2 on it.
-func (t *Transport) dialConn(ctx context.Context, h *host) (*poolConn, error) {
-	nc, err := t.dialNet(ctx, h.key)
+// dialConn makes a connection and starts HTTP/2 on it. changed, if not nil, is called with the connection locked when its
+// state has changed.
+func (t *Transport) dialConn(ctx context.Context, h *host, changed func()) (*poolConn, error) {
+	nc, err := t.dialNet(ctx, h)
 	if err != nil {
 		return nil, err
 	}
-	pc := &poolConn{t: t, host: h}
+	pc := &poolConn{t: t, host: h, created: time.Now(), changed: changed}
 	if s, ok := nc.(interface{ ConnectionState() tls.ConnectionState }); ok {
 		state := s.ConnectionState()
 		pc.tls = &state
 	}
-	if pc.cc, err = h2flow.NewClientConn(nc, t.engineConfig()); err != nil {
+	cfg := t.engineConfig()
+	cfg.OnStateChange = pc.stateChanged
+	cfg.PingInterval = t.pool.calmInterval(h.key, cfg.PingInterval)
+	if pc.cc, err = h2flow.NewClientConn(nc, cfg); err != nil {
 		nc.Close()
 		return nil, err
 	}

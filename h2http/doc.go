@@ -37,5 +37,5 @@
 //
 // What it does not do: HTTP/1 (a server that does not agree to HTTP/2 is an error that matches
 // h2flow.ErrProtocolNotNegotiated), proxies by configuration (dial them in DialContext, or send CONNECT), server push,
-// hosts outside ASCII (spell them in punycode), and it reads no environment variable.
+// and it reads no environment variable.
 package h2http

@@ -30,20 +30,9 @@ func (d *doubt) holds(lastReceived time.Time) bool {
 	return !d.raised.IsZero() && !lastReceived.After(d.raised)
 }
 
-// trusted counts the connections that are not in doubt.
-func (h *host) trusted() int {
-	n := len(h.conns)
-	for _, pc := range h.conns {
-		if pc.doubt.holds(pc.cc.State().LastReceived) {
-			n--
-		}
-	}
-	return n
-}
-
 // timedOut is told that a request timed out that was sent at the given time and had no answer.
 func (pc *poolConn) timedOut(sent time.Time) {
-	if pc.host == nil || pc.cc.State().LastReceived.After(sent) {
+	if pc.host.single || pc.cc.State().LastReceived.After(sent) {
 		return
 	}
 	p := &pc.t.pool
@@ -79,6 +68,7 @@ func (pc *poolConn) probe(raised time.Time) {
 	if !alive {
 		pc.close()
 	}
+	p.serve(pc.host)
 }
 
 // isTimeout says whether a request ended because its time was over, rather than because nobody wanted it any more.

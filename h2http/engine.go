@@ -2,11 +2,13 @@ package h2http
 
 import (
 	"cmp"
+	"log/slog"
 
 	"example.com/h2flow"
 	"example.com/h2flow/flow"
 	"example.com/h2flow/frame"
 	"example.com/h2flow/strategy"
+	"example.com/h2flow/trace"
 )
 
 // engineConfig is the configuration of one connection.
@@ -23,7 +25,9 @@ func (t *Transport) engineConfig() *h2flow.Config {
 		PingInterval:                  t.PingInterval,
 		PingTimeout:                   t.PingTimeout,
 		WriteTimeout:                  t.WriteTimeout,
+		Budget:                        t.Budget,
 		OnFrame:                       t.OnFrame,
+		OnEvent:                       t.eventHook(),
 	}
 	h := t.HTTP2
 	if h == nil {
@@ -85,9 +89,24 @@ func setting(field, def int64) uint32 {
 }
 
 func (t *Transport) strictConcurrency() bool {
-	return t.HTTP2 != nil && t.HTTP2.StrictMaxConcurrentRequests
+	return t.StrictMaxConcurrentRequests || t.HTTP2 != nil && t.HTTP2.StrictMaxConcurrentRequests
 }
 
 func (t *Transport) permitProhibitedCipherSuites() bool {
 	return t.HTTP2 != nil && t.HTTP2.PermitProhibitedCipherSuites
+}
+
+// eventHook is what the connections tell their events: OnEvent and the Logger.
+func (t *Transport) eventHook() func(h2flow.Event) {
+	if t.Logger == nil {
+		return t.OnEvent
+	}
+	log := trace.Slog(t.Logger, slog.LevelDebug)
+	if t.OnEvent == nil {
+		return log
+	}
+	return func(ev h2flow.Event) {
+		log(ev)
+		t.OnEvent(ev)
+	}
 }

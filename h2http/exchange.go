@@ -23,7 +23,7 @@ type exchange struct {
 	resp http.Response
 
 	t      *Transport
-	single *poolConn // of a ClientConn: the only connection to use
+	single *ClientConn // the only connection to use; nil: the pool chooses
 	req    *http.Request
 	msg    *message
 	trace  *httptrace.ClientTrace
@@ -32,6 +32,7 @@ type exchange struct {
 	ctx     context.Context
 	unwatch context.CancelFunc
 
+	tunnel  *Tunnel       // what CONNECT is to open, if that is what is asked for
 	body    io.ReadCloser // of the request; nil once an upload has it, or if there is none
 	retries int
 
@@ -127,6 +128,9 @@ func (x *exchange) attempt() error {
 		x.abandon()
 		return err
 	}
+	if x.tunnel != nil {
+		return x.established(head)
+	}
 	x.respond(head)
 	return nil
 }
@@ -134,12 +138,11 @@ func (x *exchange) attempt() error {
 // acquire gets the connection for one attempt.
 func (x *exchange) acquire() (*poolConn, error) {
 	x.traceGetConn()
+	get := x.t.pool.get
 	if x.single != nil {
-		info := x.single.reserve()
-		x.traceGotConn(x.single, info)
-		return x.single, nil
+		get = x.single.get
 	}
-	pc, info, err := x.t.pool.get(x)
+	pc, info, err := get(x)
 	if err == nil {
 		x.traceGotConn(pc, info)
 	}
@@ -149,13 +152,15 @@ func (x *exchange) acquire() (*poolConn, error) {
 // exchangeHeads sends the request head, has the body sent, and reads response heads up to the final one.
 func (x *exchange) exchangeHeads() (h2flow.Head, error) {
 	var err error
-	if x.stream, err = x.pc.cc.OpenStream(x.ctx, &x.msg.Request); err != nil {
+	x.stream, err = x.pc.cc.OpenStream(x.ctx, &x.msg.Request)
+	x.pc.opened()
+	if err != nil {
 		return h2flow.Head{}, err
 	}
 	x.sent = time.Now()
 	x.traceWroteHeaders()
 	timeout := x.t.ResponseHeaderTimeout
-	if x.msg.EndStream {
+	if x.msg.EndStream || x.tunnel != nil {
 		x.traceWroteRequest(nil)
 		if timeout > 0 {
 			x.stream.SetReadDeadline(time.Now().Add(timeout))

@@ -2,55 +2,48 @@ package h2http
 
 import (
 	"context"
-	"net"
 	"net/http/httptrace"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
-	"time"
-
-	"example.com/h2flow"
+	"sync/atomic"
 )
 
 // A pool holds the connections of a Transport, by host.
 //
 // Model: mu guards everything below it, the fields of the hosts, and the counts of their connections. It is held
-// neither while dialing nor while closing. A host is in the pool while it has a connection or a dial.
+// neither while dialing nor while closing. A host is in the pool while it has a connection, a dial, or a request that
+// waits. Whoever makes room (a stream that ends, a dial that succeeds, a limit that is raised) calls serve, which gives
+// the room to those who wait, in order.
 type pool struct {
 	mu    sync.Mutex
 	hosts map[hostKey]*host
 	// spelled finds a host by the URL as it is spelled, so that the usual request builds no key.
 	spelled map[hostKey]*host
+	calmed  map[hostKey]uint8 // how often a host complained of too many PINGs
+
+	counters counters
 }
 
-// A hostKey says which requests may share connections: the scheme and the address to dial.
-type hostKey struct{ scheme, addr string }
+// A hostKey says which requests may share connections: the scheme, the address to dial, and the proxy to dial it by.
+type hostKey struct{ scheme, addr, proxy string }
 
 // A host is all that is known of one hostKey.
 type host struct {
+	t         *Transport
 	key       hostKey
+	proxy     *url.URL // nil: none
 	spellings []hostKey
 	conns     []*poolConn // that take new requests
 	dial      *dial       // in progress, for whoever wants to share it
 	dialing   int         // dials in progress
-}
+	single    bool        // of a ClientConn: not in the pool, and its one connection is its holder's to close
 
-// A poolConn is one connection and what uses it.
-type poolConn struct {
-	cc   *h2flow.ClientConn
-	tls  *tlsState
-	t    *Transport
-	host *host // nil: not in the pool
+	queue  queue
+	queued atomic.Int32 // len of queue, for those who do not hold the lock
 
-	// Guarded by the pool's mu.
-	active    int  // exchanges in progress
-	used      bool // there was an exchange
-	retired   bool // takes no new request
-	idleSince time.Time
-	idleTimer *time.Timer
-	idleArmed bool
-	doubt     doubt
+	states []ConnState // scratch, for the policy
+	usable []*poolConn // likewise: the connection of each state
 }
 
 // streamsBeforeSettings is how many streams a server is assumed to allow while its SETTINGS are on their way: what
@@ -59,33 +52,53 @@ const streamsBeforeSettings = 100
 
 // get finds or makes a connection for x, and reserves a place on it that release gives back.
 func (p *pool) get(x *exchange) (*poolConn, httptrace.GotConnInfo, error) {
-	t := x.t
-	if t.DisableKeepAlives {
-		pc, err := p.dialAlone(x)
+	proxy, err := x.t.proxyFor(x.req)
+	if err != nil {
+		return nil, httptrace.GotConnInfo{}, err
+	}
+	if x.t.DisableKeepAlives {
+		pc, err := p.dialAlone(x, proxy)
 		return pc, httptrace.GotConnInfo{}, err
 	}
 	var made *poolConn
-	for {
+	for waited := false; ; {
 		p.mu.Lock()
-		h, err := p.lookup(x.req.URL)
+		h, err := p.lookup(x.t, x.req.URL, proxy)
 		if err != nil {
 			p.mu.Unlock()
 			return nil, httptrace.GotConnInfo{}, err
 		}
-		if pc, dead := h.pick(t); pc != nil {
+		choice, pc, dead := Wait, (*poolConn)(nil), []*poolConn(nil)
+		if waited || h.queue.len() == 0 {
+			choice, pc, dead = h.choose()
+		}
+		switch {
+		case pc != nil:
 			info := pc.reserveLocked(x.msg.lastOnConn)
 			p.mu.Unlock()
 			closeAll(dead)
 			return pc, info, nil
-		} else if made != nil && !made.cc.State().Available {
+		case made != nil && !made.cc.State().Available:
 			// It was over before it could be used. Its error counts as an attempt; to dial at once would go on
 			// for ever with a server that ends every connection.
 			info := made.reserveLocked(true)
 			p.mu.Unlock()
 			closeAll(dead)
 			return made, info, nil
-		} else {
-			d := p.joinLocked(h, x)
+		case choice == Wait:
+			w, err := h.enqueueLocked(x.msg.lastOnConn, waited)
+			p.mu.Unlock()
+			closeAll(dead)
+			if err != nil {
+				return nil, httptrace.GotConnInfo{}, err
+			}
+			pc, info, err := p.await(x, h, w)
+			if pc != nil || err != nil {
+				return pc, info, err
+			}
+			waited = true
+		default:
+			d := p.joinLocked(h, x, choice)
 			p.mu.Unlock()
 			closeAll(dead)
 			if made, err = d.wait(x); err != nil {
@@ -96,18 +109,19 @@ func (p *pool) get(x *exchange) (*poolConn, httptrace.GotConnInfo, error) {
 }
 
 // lookup returns the host of a URL, which is new if it has no connections yet. mu is held.
-func (p *pool) lookup(u *url.URL) (*host, error) {
-	spelled := hostKey{u.Scheme, u.Host}
+func (p *pool) lookup(t *Transport, u, proxy *url.URL) (*host, error) {
+	spelled := hostKey{u.Scheme, u.Host, proxyKey(proxy)}
 	if h := p.spelled[spelled]; h != nil {
 		return h, nil
 	}
-	if err := checkHost(u.Host); err != nil {
+	addr, err := dialAddress(u)
+	if err != nil {
 		return nil, err
 	}
-	key := hostKey{u.Scheme, strings.ToLower(hostPort(u))}
+	key := hostKey{u.Scheme, strings.ToLower(addr), spelled.proxy}
 	h := p.hosts[key]
 	if h == nil {
-		h = &host{key: key}
+		h = &host{t: t, key: key, proxy: proxy}
 		if p.hosts == nil {
 			p.hosts, p.spelled = make(map[hostKey]*host), make(map[hostKey]*host)
 		}
@@ -123,21 +137,9 @@ func (p *pool) lookup(u *url.URL) (*host, error) {
 // maxSpellings bounds what is remembered of one host: EXAMPLE.org, Example.org:443, and so on.
 const maxSpellings = 8
 
-// hostPort is the address to dial for a URL.
-func hostPort(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = "443"
-		if u.Scheme == "http" {
-			port = "80"
-		}
-	}
-	return net.JoinHostPort(u.Hostname(), port)
-}
-
-// forget drops a host without connections and dials. mu is held.
+// forget drops a host without connections, dials, and requests that wait. mu is held.
 func (p *pool) forget(h *host) {
-	if len(h.conns) > 0 || h.dialing > 0 || p.hosts[h.key] != h {
+	if len(h.conns) > 0 || h.dialing > 0 || h.queue.len() > 0 || p.hosts[h.key] != h {
 		return
 	}
 	delete(p.hosts, h.key)
@@ -146,11 +148,57 @@ func (p *pool) forget(h *host) {
 	}
 }
 
-// pick returns the connection that the next request should use: the first with a free stream; if no other may be
-// opened, the one with the fewest requests, where it waits for its turn. It also takes out connections that accept no
-// streams any more and returns those that nobody uses. The pool's mu is held.
-func (h *host) pick(t *Transport) (best *poolConn, dead []*poolConn) {
-	full := t.strictConcurrency() || t.MaxConnsPerHost > 0 && h.trusted()+h.dialing >= t.MaxConnsPerHost
+// choose asks the policy for the next request, and holds it to the limits: it returns a connection, or which kind of
+// dial to wait for, or Wait. It also takes out connections that accept no streams any more and returns those that
+// nobody uses. The pool's mu is held.
+func (h *host) choose() (Choice, *poolConn, []*poolConn) {
+	if h.single {
+		return h.chooseSingle()
+	}
+	dead := h.survey()
+	var choice Choice
+	if h.t.Policy == nil {
+		choice = FewestConns{}.Choose(h.state())
+	} else {
+		choice = h.t.Policy.Choose(h.state())
+	}
+	switch {
+	case choice >= 0 && int(choice) < len(h.usable):
+		return choice, h.usable[choice], dead
+	case len(h.usable)+h.dialing == 0:
+		return Dial, nil, dead // nothing that it could wait for
+	case choice == Dial && h.dial != nil:
+		return Dial, nil, dead
+	case choice == Wait || !h.mayDial():
+		if h.dial != nil && len(h.usable) == 0 {
+			return Dial, nil, dead
+		}
+		return Wait, nil, dead
+	case choice == DialAnother:
+		return DialAnother, nil, dead
+	}
+	return Dial, nil, dead
+}
+
+// mayDial says whether the limits allow another connection.
+func (h *host) mayDial() bool {
+	n := len(h.usable) + h.dialing
+	if h.single || h.t.strictConcurrency() && n > 0 {
+		return false
+	}
+	return h.t.MaxConnsPerHost <= 0 || n < h.t.MaxConnsPerHost
+}
+
+func (h *host) state() HostState {
+	return HostState{
+		Scheme: h.key.scheme, Addr: h.key.addr, Conns: h.states, Dialing: h.dialing, Waiting: h.queue.len(),
+		MaxConns: h.t.MaxConnsPerHost,
+	}
+}
+
+// survey brings usable and states up to date: the connections that take requests and are not in doubt.
+func (h *host) survey() (dead []*poolConn) {
+	h.usable, h.states = h.usable[:0], h.states[:0]
 	for i := 0; i < len(h.conns); i++ {
 		pc := h.conns[i]
 		state := pc.cc.State()
@@ -164,18 +212,11 @@ func (h *host) pick(t *Transport) (best *poolConn, dead []*poolConn) {
 		if pc.doubt.holds(state.LastReceived) {
 			continue
 		}
-		limit := state.MaxConcurrent
-		if !state.SettingsReceived {
-			limit = min(limit, streamsBeforeSettings)
-		}
-		if int64(pc.active) < int64(limit) {
-			return pc, dead
-		}
-		if full && (best == nil || pc.active < best.active) {
-			best = pc
-		}
+		inFlight, room := pc.room(state)
+		h.usable = append(h.usable, pc)
+		h.states = append(h.states, ConnState{InFlight: inFlight, Room: room, Created: pc.created})
 	}
-	return best, dead
+	return dead
 }
 
 func closeAll(conns []*poolConn) {
@@ -184,115 +225,12 @@ func closeAll(conns []*poolConn) {
 	}
 }
 
-// close ends the connection in the background: GOAWAY leaves if the server takes it in time, which nobody waits for.
-func (pc *poolConn) close() { go pc.cc.Close() }
-
-// reserveLocked takes a place on the connection for one exchange; last says that it is the connection's last.
-func (pc *poolConn) reserveLocked(last bool) httptrace.GotConnInfo {
-	info := httptrace.GotConnInfo{Reused: pc.used, WasIdle: pc.used && pc.active == 0}
-	if info.WasIdle && !pc.idleSince.IsZero() {
-		info.IdleTime = time.Since(pc.idleSince)
-	}
-	pc.used = true
-	pc.active++
-	if last {
-		pc.retireLocked()
-	}
-	return info
-}
-
-func (pc *poolConn) reserve() httptrace.GotConnInfo {
-	pc.t.pool.mu.Lock()
-	defer pc.t.pool.mu.Unlock()
-	return pc.reserveLocked(false)
-}
-
-// retireLocked takes the connection out of the pool; what it serves goes on.
-func (pc *poolConn) retireLocked() {
-	if pc.retired || pc.host == nil {
-		return
-	}
-	pc.retired = true
-	if i := slices.Index(pc.host.conns, pc); i >= 0 {
-		pc.host.conns = slices.Delete(pc.host.conns, i, i+1)
-	}
-}
-
-// release gives back the place of one exchange. A connection that takes no other is closed with its last.
-func (pc *poolConn) release() {
-	p := &pc.t.pool
-	p.mu.Lock()
-	pc.active--
-	idle := pc.active == 0 && pc.host != nil
-	if idle && !pc.retired && !pc.cc.State().Available {
-		pc.retireLocked()
-	}
-	closing := idle && pc.retired
-	if idle && !closing {
-		pc.armIdleTimer()
-	}
-	p.mu.Unlock()
-	if closing {
-		pc.close()
-	}
-}
-
-// armIdleTimer notes that the connection is idle from now on. The timer is left running while requests come and go,
-// and looks at the time stamp when it fires, so that a request costs no change of a timer.
-func (pc *poolConn) armIdleTimer() {
-	limit := timeout(pc.t.IdleConnTimeout, defaultIdleConnTimeout)
-	pc.idleSince = time.Now()
-	switch {
-	case limit == 0 || pc.idleArmed:
-		return
-	case pc.idleTimer == nil:
-		pc.idleTimer = time.AfterFunc(limit, pc.idleCheck)
-	default:
-		pc.idleTimer.Reset(limit)
-	}
-	pc.idleArmed = true
-}
-
-func (pc *poolConn) idleCheck() {
-	limit := timeout(pc.t.IdleConnTimeout, defaultIdleConnTimeout)
-	p := &pc.t.pool
-	p.mu.Lock()
-	pc.idleArmed = false
-	closing := false
-	if pc.active == 0 && !pc.retired {
-		if rest := limit - time.Since(pc.idleSince); rest > 0 {
-			pc.idleTimer.Reset(rest)
-			pc.idleArmed = true
-		} else {
-			pc.retireLocked()
-			closing = true
-		}
-	}
-	p.mu.Unlock()
-	if closing {
-		pc.close()
-	}
-}
-
-// watch takes the connection out of the pool when it ends, so that one that nobody uses is not kept in memory.
-func (pc *poolConn) watch() {
-	<-pc.cc.Done()
-	p := &pc.t.pool
-	p.mu.Lock()
-	pc.retireLocked()
-	p.forget(pc.host)
-	if pc.idleTimer != nil {
-		pc.idleTimer.Stop()
-	}
-	p.mu.Unlock()
-}
-
 func (p *pool) closeIdle() {
 	p.mu.Lock()
 	var idle []*poolConn
 	for _, h := range p.hosts {
-		for _, pc := range slices.Clone(h.conns) {
-			if pc.active == 0 {
+		for i := len(h.conns) - 1; i >= 0; i-- {
+			if pc := h.conns[i]; pc.active == 0 {
 				pc.retireLocked()
 				idle = append(idle, pc)
 			}
@@ -303,9 +241,9 @@ func (p *pool) closeIdle() {
 }
 
 // dialAlone makes a connection for one exchange.
-func (p *pool) dialAlone(x *exchange) (*poolConn, error) {
+func (p *pool) dialAlone(x *exchange, proxy *url.URL) (*poolConn, error) {
 	p.mu.Lock()
-	h, err := p.lookup(x.req.URL)
+	h, err := p.lookup(x.t, x.req.URL, proxy)
 	if err != nil {
 		p.mu.Unlock()
 		return nil, err
@@ -322,24 +260,43 @@ func (p *pool) dialAlone(x *exchange) (*poolConn, error) {
 	return pc, nil
 }
 
-// joinLocked shares the host's dial, or starts it.
-func (p *pool) joinLocked(h *host, x *exchange) *dial {
-	if h.dial != nil {
-		h.dial.waiters++
-		return h.dial
+// joinLocked shares the host's dial, or starts one, and sees to it that the host has as many connections as it should
+// have at least.
+func (p *pool) joinLocked(h *host, x *exchange, choice Choice) *dial {
+	d := h.dial
+	if d != nil && choice != DialAnother {
+		d.waiters++
+		return d
 	}
-	h.dial = p.startLocked(h, x)
-	return h.dial
+	d = p.startLocked(h, x)
+	if h.dial == nil {
+		h.dial = d
+	}
+	for len(h.conns)+h.dialing < x.t.MinConnsPerHost && h.mayDial() {
+		p.startSpareLocked(h, x)
+	}
+	return d
 }
 
 func (p *pool) startLocked(h *host, x *exchange) *dial {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(x.ctx))
-	d := &dial{pool: p, host: h, waiters: 1, cancel: cancel, done: make(chan struct{})}
+	d, ctx := p.newDialLocked(h, x)
 	if x.trace != nil {
 		d.trace = &dialTrace{to: x.trace, owner: x}
 		ctx = d.trace.attach(ctx)
 	}
-	h.dialing++
 	go d.run(ctx, x.t)
 	return d
+}
+
+// startSpareLocked starts a dial that no request waits for.
+func (p *pool) startSpareLocked(h *host, x *exchange) {
+	d, ctx := p.newDialLocked(h, x)
+	go d.run(untraced{ctx}, x.t)
+}
+
+func (p *pool) newDialLocked(h *host, x *exchange) (*dial, context.Context) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(x.ctx))
+	h.dialing++
+	p.counters.dials.Add(1)
+	return &dial{pool: p, host: h, waiters: 1, cancel: cancel, done: make(chan struct{})}, ctx
 }

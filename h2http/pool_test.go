@@ -297,8 +297,14 @@ func TestCloneCopiesEveryField(t *testing.T) {
 			f.Set(reflect.MakeFunc(f.Type(), func([]reflect.Value) []reflect.Value { return nil }))
 		case reflect.Pointer:
 			f.Set(reflect.New(f.Type().Elem()))
+		case reflect.Map:
+			f.Set(reflect.MakeMap(f.Type()))
 		case reflect.Interface:
-			f.Set(reflect.ValueOf(strategy.Fixed{}))
+			for _, v := range []any{strategy.Fixed{}, h2http.MostConns{}} {
+				if reflect.TypeOf(v).Implements(f.Type()) {
+					f.Set(reflect.ValueOf(v))
+				}
+			}
 		default:
 			t.Fatalf("field %s: the test cannot set a %v", v.Type().Field(i).Name, f.Kind())
 		}

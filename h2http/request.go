@@ -154,7 +154,8 @@ func authority(req *http.Request) (string, error) {
 	if host == "" {
 		return "", &RequestError{"no host"}
 	}
-	if err := checkHost(host); err != nil {
+	host, err := asciiHost(host)
+	if err != nil {
 		return "", err
 	}
 	// The zone of an IPv6 address means something on this machine only. RFC 6874, Section 4.
@@ -162,21 +163,6 @@ func authority(req *http.Request) (string, error) {
 		host = host[:i] + host[j:]
 	}
 	return strings.TrimSuffix(host, ":"), nil
-}
-
-// checkHost says what is wrong with a host, with or without port, as a part of a URI. See RFC 3986, Section 3.2.2.
-// Userinfo does not pass: "@" is not allowed. RFC 9113, Section 8.3.1.
-func checkHost(host string) error {
-	for i := range len(host) {
-		switch c := host[i]; {
-		case c >= 0x80:
-			return &RequestError{"host " + strconv.Quote(host) + " is not ASCII; spell it in punycode (xn--...)"}
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
-		case strings.IndexByte("-._~%!$&'()*+,;=:[]", c) < 0:
-			return &RequestError{"host " + strconv.Quote(host)}
-		}
-	}
-	return nil
 }
 
 // requestPath is the value of :path.

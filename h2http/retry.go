@@ -27,7 +27,7 @@ func (x *exchange) prepareRetry(err error) error {
 	if !h2flow.Retryable(err) || x.retries == maxRetries {
 		return err
 	}
-	if x.single != nil && !x.single.cc.State().Available {
+	if x.single != nil && !x.single.pc.cc.State().Available {
 		return err
 	}
 	if rerr := x.rewind(err); rerr != nil {
@@ -35,6 +35,7 @@ func (x *exchange) prepareRetry(err error) error {
 	}
 	pause := pauseBefore(x.retries, err)
 	x.retries++
+	x.t.pool.counters.retries.Add(1)
 	if pause == 0 {
 		return nil
 	}

@@ -14,22 +14,26 @@ import (
 
 type tlsState = tls.ConnectionState
 
-func (t *Transport) dialNet(ctx context.Context, key hostKey) (net.Conn, error) {
-	if key.scheme == "http" {
-		return t.dialPlain(ctx, key.addr)
-	}
-	if t.DialTLSContext != nil {
+func (t *Transport) dialNet(ctx context.Context, h *host) (net.Conn, error) {
+	key := h.key
+	if key.scheme == "https" && t.DialTLSContext != nil && h.proxy == nil {
 		nc, err := t.DialTLSContext(ctx, "tcp", key.addr)
 		if err != nil {
 			return nil, err
 		}
 		return t.secured(ctx, nc)
 	}
-	nc, err := t.dialPlain(ctx, key.addr)
-	if err != nil {
-		return nil, err
+	var nc net.Conn
+	var err error
+	if h.proxy != nil {
+		nc, err = t.dialThrough(ctx, h.proxy, key.addr)
+	} else {
+		nc, err = t.dialPlain(ctx, key.addr)
 	}
-	return t.secured(ctx, tls.Client(nc, t.tlsConfig(key.addr)))
+	if err != nil || key.scheme == "http" {
+		return nc, err
+	}
+	return t.secured(ctx, tls.Client(nc, t.tlsConfigFor(key.addr, protocolName)))
 }
 
 func (t *Transport) dialPlain(ctx context.Context, addr string) (net.Conn, error) {
@@ -43,13 +47,14 @@ func (t *Transport) dialPlain(ctx context.Context, addr string) (net.Conn, error
 // protocolName is the name of HTTP/2 over TLS in ALPN. See RFC 9113, Section 3.2.
 const protocolName = "h2"
 
-func (t *Transport) tlsConfig(addr string) *tls.Config {
+// tlsConfigFor is the configuration for a connection to addr that speaks protocol, and offers nothing else.
+func (t *Transport) tlsConfigFor(addr, protocol string) *tls.Config {
 	cfg := &tls.Config{}
 	if t.TLSClientConfig != nil {
 		cfg = t.TLSClientConfig.Clone()
 	}
-	// Nothing but HTTP/2 is spoken here, so nothing else is offered. RFC 9113, Section 3.2.
-	cfg.NextProtos = []string{protocolName}
+	// Nothing but HTTP/2 is spoken to servers, so nothing else is offered. RFC 9113, Section 3.2.
+	cfg.NextProtos = []string{protocol}
 	// RFC 9113, Section 9.2.
 	cfg.MinVersion = max(cfg.MinVersion, tls.VersionTLS12)
 	cfg.Renegotiation = tls.RenegotiateNever // 9113-9.2.1-2

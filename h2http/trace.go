@@ -12,7 +12,8 @@ import (
 
 func (x *exchange) traceGetConn() {
 	if x.trace != nil && x.trace.GetConn != nil {
-		x.trace.GetConn(hostPort(x.req.URL))
+		addr, _ := dialAddress(x.req.URL) // acquire finds the error
+		x.trace.GetConn(addr)
 	}
 }
 

@@ -3,8 +3,10 @@ package h2http
 import (
 	"context"
 	"crypto/tls"
+	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 
 	"example.com/h2flow"
@@ -69,14 +71,47 @@ type Transport struct {
 	// DisableKeepAlives gives each request a connection of its own, which is closed after it.
 	DisableKeepAlives bool
 
+	// Policy chooses the connection of each request. Nil means FewestConns.
+	Policy Policy
+
 	// MaxConnsPerHost limits the connections to one host, dials included. Requests above the limit of concurrent
 	// streams of all of them wait in order for a stream to end. Zero means no limit: another connection is opened.
 	// 1 keeps every request of a host on a single connection, as long as that shows life. With DisableKeepAlives it
 	// does not count.
 	MaxConnsPerHost int
 
+	// MinConnsPerHost is how many connections to one host are opened, in the background, when the first is, and kept
+	// although they are idle. It counts less than MaxConnsPerHost. Zero means that none is opened before it is needed.
+	MinConnsPerHost int
+
+	// StrictMaxConcurrentRequests makes requests above the limit of concurrent streams wait where otherwise another
+	// connection would be opened.
+	StrictMaxConcurrentRequests bool
+
 	// IdleConnTimeout is how long a connection without requests is kept.
 	IdleConnTimeout time.Duration
+
+	// MaxIdleConns limits the connections without requests, to all hosts together: above it, the one that has been idle
+	// longest is closed. Zero means no limit.
+	MaxIdleConns int
+
+	// MaxConnAge is how long a connection takes requests. Up to a fifth less, at random, it takes no new ones, and is
+	// closed when its last one has ended, so that load spreads anew over servers that come and go. Zero means no limit.
+	MaxConnAge time.Duration
+
+	// Proxy returns the proxy for a request, nil for none. Connections to all hosts, of http URLs too, go through it by
+	// CONNECT; its URL is http or https, with user and password if it asks for them. DialContext is what makes the
+	// connection to it, and DialTLSContext is not used. Nil means no proxy; http.ProxyFromEnvironment does what the
+	// environment says, and is the only way to have that read.
+	Proxy func(*http.Request) (*url.URL, error)
+
+	// ProxyConnectHeader are fields to send to proxies.
+	ProxyConnectHeader http.Header
+
+	// Budget, if not nil, bounds the memory that all connections of the Transport together promise to their servers, and
+	// those of other Transports that share it. See h2flow.Budget: n connections hold at most n x 65,535 octets and its
+	// Max, however slowly their responses are read.
+	Budget *h2flow.Budget
 
 	// ResponseHeaderTimeout limits the wait for the response head once the request, its body included, was sent.
 	ResponseHeaderTimeout time.Duration
@@ -116,6 +151,15 @@ type Transport struct {
 	// otherwise another connection would be opened. MaxConcurrentStreams concerns servers and is not used.
 	HTTP2 *http.HTTP2Config
 
+	// Logger, if not nil, is told about connections, at level Debug, and what went wrong on them, at level Warn; see
+	// trace.Slog. Nil is silent.
+	Logger *slog.Logger
+
+	// OnEvent, if not nil, is told what happens on any connection, from several goroutines: its life, its streams, every
+	// frame, and every decision of the flow control. What it is given is borrowed for the call. It must not call the
+	// Transport. Package trace has functions for log/slog and qlog.
+	OnEvent func(h2flow.Event)
+
 	// OnFrame, if not nil, is told of every frame sent or received, on any connection, from several goroutines. What
 	// it is given is borrowed for the call. It must not call the Transport.
 	OnFrame func(h2flow.FrameTrace)
@@ -149,11 +193,17 @@ var _ http.RoundTripper = (*Transport)(nil)
 // the protocol are *h2flow.StreamError, *h2flow.ConnError or *h2flow.GoAwayError; errors of this package are
 // *RequestError or *TimeoutError; a request that its context ended gives an error that is the context's error.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	t.pool.counters.requests.Add(1)
 	x, err := t.newExchange(req)
 	if err != nil {
+		t.pool.counters.failures.Add(1)
 		return nil, err
 	}
-	return x.run()
+	resp, err := x.run()
+	if err != nil {
+		t.pool.counters.failures.Add(1)
+	}
+	return resp, err
 }
 
 // CloseIdleConnections closes the connections that serve no request.
@@ -185,6 +235,16 @@ func (t *Transport) Clone() *Transport {
 		PingTimeout:                   t.PingTimeout,
 		WriteTimeout:                  t.WriteTimeout,
 		OnFrame:                       t.OnFrame,
+		Policy:                        t.Policy,
+		MinConnsPerHost:               t.MinConnsPerHost,
+		StrictMaxConcurrentRequests:   t.StrictMaxConcurrentRequests,
+		MaxIdleConns:                  t.MaxIdleConns,
+		MaxConnAge:                    t.MaxConnAge,
+		Proxy:                         t.Proxy,
+		ProxyConnectHeader:            t.ProxyConnectHeader.Clone(),
+		Budget:                        t.Budget,
+		Logger:                        t.Logger,
+		OnEvent:                       t.OnEvent,
 	}
 	if t.TLSClientConfig != nil {
 		c.TLSClientConfig = t.TLSClientConfig.Clone()

@@ -123,6 +123,7 @@ func (m *model) receive(f dataFrame) {
 		m.failf("bug in the model: the server exceeds the window of stream %d by its frame of %d octets", s.id, f.n+f.pad)
 		return
 	}
+	m.pings.PeerSpoke()
 	m.decide(flow.Event{Kind: flow.FrameStart, Stream: s.id, N: f.n + f.pad})
 	if f.pad > 0 {
 		s.recv.Receive(f.pad)
