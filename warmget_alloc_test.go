@@ -16,6 +16,8 @@ import (
 const maxWarmGet = 4
 
 // The request is used again, which the API allows once its stream is over.
+//
+// Contract: O1.
 func TestAWarmGetAllocatesLittle(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -36,8 +36,8 @@ func (c *Conn) checkLiveness() {
 	case 0:
 		c.queuePing(c.ownPing(pingLiveness))
 	case flow.RefusedPingOutstanding:
-		// A probe is on its way and says the same.
-		c.expectSign()
+		// A probe, or a question that was asked before, is on its way and says the same.
+		c.awaitSign()
 	default:
 		if c.pings.Spent() {
 			c.askBySettings()
@@ -49,7 +49,7 @@ func (c *Conn) checkLiveness() {
 func (c *Conn) askBySettings() {
 	if len(c.ownSettings) > 0 {
 		// An acknowledgement is owed already.
-		c.expectSign()
+		c.awaitSign()
 		return
 	}
 	if !c.live.settings.IsZero() && c.now.Sub(c.live.settings) < settingsQuestionSpacing {
@@ -58,6 +58,13 @@ func (c *Conn) askBySettings() {
 	c.live.settings = c.now
 	c.ownSettings = append(c.ownSettings, sentSettings{lowersTo: -1, tableSize: -1, question: true})
 	c.out.add(outSettings)
+}
+
+// awaitSign waits for the answer to what was sent before, for whatever reason; the wait for a question goes on as it is.
+func (c *Conn) awaitSign() {
+	if c.timers.at[timerPong].IsZero() {
+		c.expectSign()
+	}
 }
 
 // expectSign is called when a question leaves.

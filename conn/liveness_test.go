@@ -157,6 +157,21 @@ func TestB43StrikesUnderSlowTraffic(t *testing.T) {
 	}
 }
 
+// Asking more often than the answer may take does not put off the end.
+func TestALongPingTimeoutEnds(t *testing.T) {
+	tc := newTestConn(t, withConfig(func(c *conn.Config) { c.PingInterval, c.PingTimeout = 11*time.Second, 40*time.Second }))
+	tc.greet()
+	tc.open(get("/"))
+	tc.advance(51*time.Second - 1)
+	if err := tc.c.Err(); err != nil {
+		t.Errorf("too early: %v", err)
+	}
+	tc.advance(1)
+	if tc.c.Err() == nil {
+		t.Error("the dead server was not found")
+	}
+}
+
 // Anything that arrives is a sign of life, before the PING and instead of its answer.
 func TestB43AnythingIsASignOfLife(t *testing.T) {
 	tc := newTestConn(t)

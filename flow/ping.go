@@ -77,7 +77,9 @@ func (b *PingBudget) Sent(now time.Time) {
 func (b *PingBudget) Answered() { b.outstanding = false }
 
 // Spent reports whether no PING may be sent, however long one waits, until one of the sides sends something else.
-func (b *PingBudget) Spent() bool { return b.sinceFrame >= pingSinceFrame || b.sincePeer >= pingSincePeer }
+func (b *PingBudget) Spent() bool {
+	return b.sinceFrame >= pingSinceFrame || b.sincePeer >= pingSincePeer
+}
 
 // PeerSpoke says that the peer sent HEADERS or DATA.
 func (b *PingBudget) PeerSpoke() { b.sincePeer = 0 }

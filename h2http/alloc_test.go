@@ -15,6 +15,7 @@ import (
 // maxWarmGet is what a GET on a connection that exists may allocate in all, the engine's part included.
 const maxWarmGet = 12
 
+// Contract: O1, T28.
 func TestAWarmGetAllocatesLittle(t *testing.T) {
 	l := listen(t)
 	go answerWithoutAllocating(l)

@@ -13,7 +13,7 @@ var contract = []statement{
 	{"N3", "ClientConn has the methods of Go 1.26's http.ClientConn, with their meaning."},
 	{"N4", "The connection below offers Ping, Shutdown and State, and its errors have StreamID, Code and Cause, " +
 		"LastStreamID, ErrCode and DebugData."},
-	{"N5", "code that converts stream errors by field name, as net/http's own does, finds its type in ours."},
+	{"N5", "Code that converts stream errors by field name, as net/http's own does, finds its type in ours."},
 	{"N6", "Transport has RoundTrip, CloseIdleConnections, Clone and NewClientConn; Clone copies every field."},
 
 	{"R1", "RoundTrip never changes the request."},

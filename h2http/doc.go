@@ -2,7 +2,7 @@
 //
 // [Transport] is the type that matters. Its zero value works, and its fields have the names and meanings that users of
 // [net/http.Transport] know; what is particular to HTTP/2 stands beside them. [ClientConn] is one connection outside
-// the pool, from [Transport.NewClientConn].
+// the pool, from [Transport.NewClientConn]. [Tunnel] is a stream that CONNECT opened, from [Transport.OpenTunnel].
 //
 //	t := &h2http.Transport{Flow: strategy.Threshold{}}
 //	defer t.CloseIdleConnections()
@@ -13,8 +13,9 @@
 //
 //   - RoundTrip gives a response or an error, never both, and returns as soon as the response head is there, even
 //     while the request body is being sent. It never changes the request.
-//   - Requests to one host share one connection, and one dial. Another connection is opened only when all are at
-//     their limit of concurrent streams; see [Transport.MaxConnsPerHost] to wait instead.
+//   - Requests to one host share one connection, and one dial. Another connection is opened only when all are at their
+//     limit of concurrent streams. [Transport.Policy] and the fields beside it change that: more connections, fewer, or
+//     a queue, which [Transport.Stats] shows.
 //   - What is wrong with a request is found before an octet of it is sent.
 //   - The request body is closed exactly once, whatever happens, and no Read of it begins after the Close, unless the
 //     two cross: Close is there to interrupt a Read, and does not wait for one that is just about to begin. When
@@ -36,6 +37,7 @@
 // that arrives while the request body is being sent stops the sending; the response stays readable.
 //
 // What it does not do: HTTP/1 (a server that does not agree to HTTP/2 is an error that matches
-// h2flow.ErrProtocolNotNegotiated), proxies by configuration (dial them in DialContext, or send CONNECT), server push,
-// and it reads no environment variable.
+// h2flow.ErrProtocolNotNegotiated), SOCKS (dial in DialContext), and server push. It reads no environment variable, unless
+// Proxy is http.ProxyFromEnvironment. To leave what is not HTTP/2 to net/http, give the Transport to
+// http.Transport.RegisterProtocol, wrapped so that it returns http.ErrSkipAltProtocol for the rest.
 package h2http

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -165,10 +166,7 @@ func TestAReverseProxyStreamsThroughTheTransport(t *testing.T) {
 			}
 			w.Header().Set("X-End", "yes")
 		})
-		target := &url.URL{Scheme: "http", Host: "a.example"}
-		proxy := &httputil.ReverseProxy{
-			Transport: tr, FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
-		}
+		proxy := reverseProxy(tr)
 		w := &timedRecorder{ResponseRecorder: httptest.NewRecorder(), start: time.Now()}
 		proxy.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "http://front.example/", nil))
 		if diff := cmp.Diff([]string{"0 after 0s", "1 after 1s", "2 after 2s"}, w.pieces); diff != "" {
@@ -178,6 +176,14 @@ func TestAReverseProxyStreamsThroughTheTransport(t *testing.T) {
 			t.Errorf("trailers %v", res.Trailer)
 		}
 	})
+}
+
+func reverseProxy(rt http.RoundTripper) *httputil.ReverseProxy {
+	target := &url.URL{Scheme: "http", Host: "a.example"}
+	return &httputil.ReverseProxy{
+		Transport: rt, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
+	}
 }
 
 // A timedRecorder also notes when each piece came.

@@ -1,6 +1,9 @@
 package h2http
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // A Policy chooses the connection of each request. It is asked with the pool locked: it must be quick, must not call the
 // Transport, and must not keep what it is given. One value may serve any number of Transports.
@@ -19,7 +22,7 @@ type HostState struct {
 	Conns        []ConnState
 	// Dialing is the number of dials in progress, Waiting that of the requests in the queue.
 	Dialing, Waiting int
-	// MaxConns is the Transport's MaxConnsPerHost.
+	// MaxConns is the Transport's MaxConnsPerHost; a dial beyond it becomes a wait.
 	MaxConns int
 }
 
@@ -81,12 +84,9 @@ func (p MostConns) Choose(h HostState) Choice {
 			best = Choice(i)
 		}
 	}
-	limit := p.Conns
-	if limit == 0 {
-		limit = h.MaxConns
-	}
-	if limit == 0 {
-		limit = defaultMostConns
+	limit := cmp.Or(p.Conns, h.MaxConns, defaultMostConns)
+	if h.MaxConns > 0 {
+		limit = min(limit, h.MaxConns)
 	}
 	if len(h.Conns)+h.Dialing < limit {
 		return DialAnother

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -12,6 +13,7 @@ import (
 	"example.com/h2flow/frame"
 	"example.com/h2flow/h2http"
 	"example.com/h2flow/internal/peer"
+	"example.com/h2flow/internal/pipe"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -49,29 +51,41 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// held serves requests that are answered when told to, and says on which connection they came.
-func held(n int, goOn <-chan struct{}, settings ...frame.Setting) func(*peer.Server) {
-	return greeted(func(s *peer.Server) {
-		s.Ignore, s.Timeout = onlyHeaders, 24*time.Hour
-		s.Conn().SetDeadline(time.Time{})
-		defer func() { recover() }() // the client closes
-		for {
-			h := s.WantHeaders("a request")
-			go func() {
-				<-goOn
-				s.Send(head(h.Stream, "200"), lastData(h.Stream, fmt.Sprint("connection ", n)))
-			}()
-		}
-	}, settings...)
+// numbered is Go's own server: it answers with the number of the connection once goOn is closed, and allows as many
+// streams as limit says.
+func numbered(t *testing.T, tr *h2http.Transport, limit int, goOn <-chan struct{}) *h2http.Transport {
+	t.Helper()
+	type number struct{}
+	l := pipe.Listen(pipe.Link{})
+	conns := 0
+	srv := &http.Server{
+		Protocols: new(http.Protocols), HTTP2: &http.HTTP2Config{MaxConcurrentStreams: limit},
+		ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
+			conns++
+			return context.WithValue(ctx, number{}, conns)
+		},
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			<-goOn
+			fmt.Fprint(w, "connection ", r.Context().Value(number{}))
+		}),
+	}
+	srv.Protocols.SetUnencryptedHTTP2(true)
+	go srv.Serve(l)
+	tr.AllowHTTP, tr.DialContext = true, l.DialContext
+	t.Cleanup(func() {
+		tr.CloseIdleConnections()
+		srv.Close()
+		l.Close()
+	})
+	return tr
 }
 
 // onConns sends requests one after the other, none of which ends before all are there, and counts on which connection
 // each was.
-func onConns(t *testing.T, tr *h2http.Transport, requests int, settings ...frame.Setting) map[string]int {
+func onConns(t *testing.T, tr *h2http.Transport, requests, limit int) map[string]int {
 	t.Helper()
 	goOn := make(chan struct{})
-	tr, _ = scripted(t, tr, held(1, goOn, settings...), held(2, goOn, settings...), held(3, goOn, settings...),
-		held(4, goOn, settings...))
+	tr = numbered(t, tr, limit, goOn)
 	results := make(chan string, requests)
 	for range requests {
 		go func() { results <- get(t, tr, "http://a.example/") }()
@@ -100,27 +114,26 @@ func (p everySecond) Choose(h h2http.HostState) h2http.Choice {
 //
 // Contract: P2, P3.
 func TestThePolicyChoosesTheConnection(t *testing.T) {
-	two := frame.Setting{ID: frame.SettingMaxConcurrentStreams, Value: 2}
 	tests := []struct {
-		name     string
-		tr       *h2http.Transport
-		settings []frame.Setting
-		want     map[string]int
+		name  string
+		tr    *h2http.Transport
+		limit int
+		want  map[string]int
 	}{
-		{"fewest", &h2http.Transport{}, nil, map[string]int{"connection 1": 6}},
-		{"fewest at the limit", &h2http.Transport{}, []frame.Setting{two},
+		{"fewest", &h2http.Transport{}, 100, map[string]int{"connection 1": 6}},
+		{"fewest at the limit", &h2http.Transport{}, 2,
 			map[string]int{"connection 1": 2, "connection 2": 2, "connection 3": 2}},
-		{"most", &h2http.Transport{Policy: h2http.MostConns{Conns: 3}}, nil,
+		{"most", &h2http.Transport{Policy: h2http.MostConns{Conns: 3}}, 100,
 			map[string]int{"connection 1": 2, "connection 2": 2, "connection 3": 2}},
-		{"most within the maximum", &h2http.Transport{Policy: h2http.MostConns{Conns: 3}, MaxConnsPerHost: 2}, nil,
+		{"most within the maximum", &h2http.Transport{Policy: h2http.MostConns{Conns: 3}, MaxConnsPerHost: 2}, 100,
 			map[string]int{"connection 1": 3, "connection 2": 3}},
-		{"one's own", &h2http.Transport{Policy: everySecond{new(int)}}, nil,
+		{"one's own", &h2http.Transport{Policy: everySecond{new(int)}}, 100,
 			map[string]int{"connection 1": 3, "connection 2": 3}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				if diff := cmp.Diff(tt.want, onConns(t, tt.tr, 6, tt.settings...)); diff != "" {
+				if diff := cmp.Diff(tt.want, onConns(t, tt.tr, 6, tt.limit)); diff != "" {
 					t.Errorf("requests (-want +got):\n%s", diff)
 				}
 			})
@@ -133,8 +146,7 @@ func TestThePolicyChoosesTheConnection(t *testing.T) {
 // Contract: P3.
 func TestMaxConnsPerHost(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		two := frame.Setting{ID: frame.SettingMaxConcurrentStreams, Value: 2}
-		if counts := onConns(t, &h2http.Transport{MaxConnsPerHost: 2}, 9, two); len(counts) != 2 {
+		if counts := onConns(t, &h2http.Transport{MaxConnsPerHost: 2}, 9, 2); len(counts) != 2 {
 			t.Errorf("requests by connection: %v, want 2 connections", counts)
 		}
 	})
@@ -244,7 +256,7 @@ func TestConnAgesDiffer(t *testing.T) {
 func TestTheQueueCanBeSeen(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		goOn := make(chan struct{})
-		tr, _ := scripted(t, &h2http.Transport{MaxConnsPerHost: 1}, held(1, goOn, oneStream))
+		tr := numbered(t, &h2http.Transport{MaxConnsPerHost: 1}, 1, goOn)
 		results := make(chan string, 10)
 		for range 3 {
 			go func() { results <- get(t, tr, "http://a.example/") }()

@@ -39,8 +39,9 @@ type host struct {
 	dialing   int         // dials in progress
 	single    bool        // of a ClientConn: not in the pool, and its one connection is its holder's to close
 
-	queue  queue
-	queued atomic.Int32 // len of queue, for those who do not hold the lock
+	queue   queue
+	looking int          // requests that have left the queue to dial and have not begun to
+	queued  atomic.Int32 // len of queue, for those who do not hold the lock
 
 	states []ConnState // scratch, for the policy
 	usable []*poolConn // likewise: the connection of each state
@@ -61,15 +62,20 @@ func (p *pool) get(x *exchange) (*poolConn, httptrace.GotConnInfo, error) {
 		return pc, httptrace.GotConnInfo{}, err
 	}
 	var made *poolConn
-	for waited := false; ; {
+	for waited, front := false, false; ; {
 		p.mu.Lock()
 		h, err := p.lookup(x.t, x.req.URL, proxy)
 		if err != nil {
 			p.mu.Unlock()
 			return nil, httptrace.GotConnInfo{}, err
 		}
+		if waited {
+			h.looking--
+			waited = false
+			front = true
+		}
 		choice, pc, dead := Wait, (*poolConn)(nil), []*poolConn(nil)
-		if waited || h.queue.len() == 0 {
+		if front || h.queue.len() == 0 {
 			choice, pc, dead = h.choose()
 		}
 		switch {
@@ -86,7 +92,7 @@ func (p *pool) get(x *exchange) (*poolConn, httptrace.GotConnInfo, error) {
 			closeAll(dead)
 			return made, info, nil
 		case choice == Wait:
-			w, err := h.enqueueLocked(x.msg.lastOnConn, waited)
+			w, err := h.enqueueLocked(x.msg.lastOnConn, front)
 			p.mu.Unlock()
 			closeAll(dead)
 			if err != nil {

@@ -24,11 +24,12 @@ type queue struct {
 }
 
 // waiting is one request in the queue. Once it is out of it, done is closed and the rest is set: a connection, an error,
-// or neither, which means to look again.
+// or look, which means to look again, and to dial.
 type waiting struct {
 	last  bool // for the last request of its connection
 	since time.Time
 	done  chan struct{}
+	look  bool
 	pc    *poolConn
 	info  httptrace.GotConnInfo
 	err   error
@@ -74,8 +75,11 @@ func (p *pool) await(x *exchange, h *host, w *waiting) (*poolConn, httptrace.Got
 	p.mu.Lock()
 	if slices.Contains(h.queue.waiting, w) {
 		h.leaveLocked(w)
-		p.forget(h)
 	}
+	if w.look {
+		h.looking--
+	}
+	p.forget(h)
 	p.mu.Unlock()
 	if w.pc != nil { // it came too late
 		w.pc.opened()
@@ -98,13 +102,15 @@ func (p *pool) serve(h *host) {
 		}
 		if pc != nil {
 			w.pc, w.info = pc, pc.reserveLocked(w.last)
-		} else if h.dialing > 0 && !h.mayDial() {
-			break // it comes when the dial is done
+			h.leaveLocked(w)
+			continue
 		}
-		h.leaveLocked(w)
-		if pc == nil {
-			break // it will dial; the others wait for what comes of that
+		if h.looking == 0 && (h.dialing == 0 || h.mayDial()) {
+			w.look = true
+			h.looking++
+			h.leaveLocked(w) // it will dial; the others wait for what comes of that
 		}
+		break
 	}
 	p.mu.Unlock()
 	closeAll(dead)

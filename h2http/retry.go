@@ -3,6 +3,7 @@ package h2http
 import (
 	"errors"
 	"math/rand/v2"
+	"net/http"
 	"time"
 
 	"example.com/h2flow"
@@ -24,7 +25,7 @@ const (
 // prepareRetry makes the exchange ready for another attempt, or returns why there is none.
 func (x *exchange) prepareRetry(err error) error {
 	// Only what the server did not act on may be sent again. RFC 9113, Section 8.7.
-	if !h2flow.Retryable(err) || x.retries == maxRetries {
+	if x.retries == maxRetries || !h2flow.Retryable(err) && !x.mayRepeat(err) {
 		return err
 	}
 	if x.single != nil && !x.single.pc.cc.State().Available {
@@ -49,6 +50,43 @@ func (x *exchange) prepareRetry(err error) error {
 	}
 }
 
+// mayRepeat says whether a request that the server may have acted on is sent again: one that is idempotent, if the
+// caller allows it, whose connection ended before any of the response came. See RFC 9110, Section 9.2.2.
+func (x *exchange) mayRepeat(err error) bool {
+	if !x.t.RetryIdempotent || !isIdempotent(x.req) {
+		return false
+	}
+	var (
+		stream *h2flow.StreamError
+		goAway *h2flow.GoAwayError
+		conn   *h2flow.ConnError
+	)
+	switch {
+	case errors.As(err, &stream) && stream.Answered:
+		return false
+	case errors.As(err, &goAway):
+		return true
+	case errors.As(err, &conn):
+		// A server that breaks the protocol in its first answer would do so again.
+		return !isFault(conn.Code) || stream == nil || stream.StreamID > 1
+	}
+	return false // the stream alone was reset, and the server knows why
+}
+
+// isFault says whether a connection that ended with code did so for an error that the protocol forbids, rather than
+// because it broke or fell silent.
+func isFault(code frame.ErrCode) bool { return code != frame.NoError && code != frame.InternalError }
+
+// isIdempotent says whether a request has the same effect however often it is sent, by its method or because the caller
+// says so as for net/http.
+func isIdempotent(req *http.Request) bool {
+	switch req.Method {
+	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete:
+		return true
+	}
+	return req.Header["Idempotency-Key"] != nil || req.Header["X-Idempotency-Key"] != nil
+}
+
 // rewind makes the whole body available again, once the failed attempt is done with it.
 func (x *exchange) rewind(err error) error {
 	if x.up != nil {
@@ -61,7 +99,10 @@ func (x *exchange) rewind(err error) error {
 	if !hasBody(x.req) || x.body != nil {
 		return nil
 	}
-	if x.req.GetBody == nil {
+	switch {
+	case x.req.GetBody == nil && !h2flow.Retryable(err):
+		return err
+	case x.req.GetBody == nil:
 		return &unreplayableError{err}
 	}
 	body, gerr := x.req.GetBody()

@@ -108,6 +108,12 @@ type Transport struct {
 	// ProxyConnectHeader are fields to send to proxies.
 	ProxyConnectHeader http.Header
 
+	// RetryIdempotent also sends requests again that the server may have acted on, if they are idempotent: by their
+	// method, or because they have a field Idempotency-Key or X-Idempotency-Key. It concerns those whose connection broke,
+	// fell silent or was ended before any of the response came; a stream that is reset alone is never tried again. Without
+	// it only requests are that the server says, or cannot but have, not acted on.
+	RetryIdempotent bool
+
 	// Budget, if not nil, bounds the memory that all connections of the Transport together promise to their servers, and
 	// those of other Transports that share it. See h2flow.Budget: n connections hold at most n x 65,535 octets and its
 	// Max, however slowly their responses are read.
@@ -240,6 +246,7 @@ func (t *Transport) Clone() *Transport {
 		StrictMaxConcurrentRequests:   t.StrictMaxConcurrentRequests,
 		MaxIdleConns:                  t.MaxIdleConns,
 		MaxConnAge:                    t.MaxConnAge,
+		RetryIdempotent:               t.RetryIdempotent,
 		Proxy:                         t.Proxy,
 		ProxyConnectHeader:            t.ProxyConnectHeader.Clone(),
 		Budget:                        t.Budget,
