@@ -33,18 +33,20 @@ func (s *sender) acknowledged(p *packet) bool {
 
 // ackResult is what one acknowledgement brought.
 type ackResult struct {
-	octets int64 // newly delivered
-	moved  bool  // una went up
-	rtt    int64 // of the newest flight that was sent once, or 0
-	flown  int64 // what was in flight before
-	rate   int64 // of delivery, in bits per second, or 0
-	idle   bool  // the sender had run dry when the newest flight was sent
-	before int64 // octets that had been delivered when it was sent
-	round  bool  // a control sets it when a round has ended
+	octets   int64 // newly delivered
+	segments int64 // newly delivered
+	moved    bool  // una went up
+	rtt      int64 // of the newest flight that was sent once, or 0
+	flown    int64 // what was in flight before
+	rate     int64 // of delivery, in bits per second, or 0
+	idle     bool  // the sender had run dry when the newest flight was sent
+	before   int64 // octets that had been delivered when it was sent
+	round    bool  // a control sets it when a round has ended
 }
 
 // deliver takes octets of f as delivered.
 func (s *sender) deliver(f *flight, octets int64, got *ackResult) {
+	segments := wholeSegments(f.end-f.start) - wholeSegments(f.end-f.start-octets)
 	switch f.state {
 	case isSacked:
 		s.sacked -= octets
@@ -52,9 +54,10 @@ func (s *sender) deliver(f *flight, octets int64, got *ackResult) {
 	case isLost:
 		s.lost -= octets
 	default:
-		s.inFlight -= octets
+		s.inFlight -= segments
 	}
 	got.octets += octets
+	got.segments += segments / mss
 	if f.attempt == 1 {
 		got.rtt = s.e.clock.now - f.sent
 	}
@@ -130,8 +133,11 @@ func (s *sender) find(offset int64) int {
 func (s *sender) split(i int, offset int64) {
 	s.flights = append(s.flights, flight{})
 	copy(s.flights[i+1:], s.flights[i:])
-	s.flights[i].end = offset
-	s.flights[i+1].start = offset
+	a, b := &s.flights[i], &s.flights[i+1]
+	if a.state == onTheWay {
+		s.inFlight += wholeSegments(offset-a.start) + wholeSegments(a.end-offset) - wholeSegments(a.end-a.start)
+	}
+	a.end, b.start = offset, offset
 }
 
 // rates measures the rate of delivery, as BBR wants it.

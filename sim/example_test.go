@@ -20,7 +20,7 @@ func Example() {
 		fmt.Printf("%-30s cold %.2f s, warm %.2f s\n", cold.Strategy, cold.Seconds, warm.Seconds)
 	}
 	// Output:
-	// fixed:stream=65535:conn=65535  cold 8.55 s, warm 8.44 s
+	// fixed:stream=65535:conn=65535  cold 8.31 s, warm 8.12 s
 	// bdp:max=64MiB                  cold 1.20 s, warm 0.92 s
 	// unlimited                      cold 1.20 s, warm 0.92 s
 }

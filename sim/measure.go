@@ -78,7 +78,7 @@ func (c *client) sample(must bool) {
 	far := &c.e.peer.send
 	c.series = append(c.series, Sample{
 		Seconds: seconds(now), WindowBytes: m.Held, CreditBytes: c.core.RecvWindow().Window(),
-		FlightBytes: far.inFlight, CongestionBytes: far.cwnd * mss, UnreadBytes: m.Unread,
+		FlightBytes: far.underWay(), CongestionBytes: far.cwnd * mss, UnreadBytes: m.Unread,
 		ReceivedBytes: m.Received, ConsumedBytes: m.Consumed, GrantedBytes: m.Granted, QueueBytes: c.e.peer.out.waiting(),
 	})
 }
@@ -93,7 +93,7 @@ func (e *endpoint) checkInvariants() error {
 		case f.start != at || f.end <= f.start:
 			return fmt.Errorf("tcp: flight from %d to %d after %d", f.start, f.end, at)
 		case f.state == onTheWay:
-			flying += f.end - f.start
+			flying += wholeSegments(f.end - f.start)
 		case f.state == isLost:
 			lost += f.end - f.start
 		default:

@@ -4,8 +4,8 @@ import "slices"
 
 // receiver is the receiving half of TCP: it puts octets in order and acknowledges them.
 //
-// Model: next is what is expected; spans are what arrived above it, in order and disjoint. At least two segments are
-// acknowledged at once, less after delayedAck. The application always takes everything at once, since an engine reads
+// Model: next is what is expected; spans are what arrived above it, in order and disjoint. The second segment, however
+// small, is acknowledged at once, since the application reads at once; the first alone after delayedAck. The application always takes everything at once, since an engine reads
 // its socket; what it does not read is kept above, which the windows of HTTP/2 bound.
 type receiver struct {
 	e       *endpoint
@@ -15,6 +15,7 @@ type receiver struct {
 	repeats int      // acknowledgements alone that said the same as the one before
 	told    int64    // by the last of them
 	unacked int64    // in order, since the last acknowledgement
+	pieces  int      // packets since then
 	quick   int      // acknowledgements at the start that are not delayed
 	ackNow  bool
 	delayed *timer
@@ -53,9 +54,10 @@ func (r *receiver) take(p *packet) int64 {
 	}
 	n := r.next - before
 	r.unacked += n
+	r.pieces++
 	r.window.arrived(r.e, n)
 	switch {
-	case r.unacked >= 2*mss || len(r.spans) > 0:
+	case r.unacked >= 2*mss || r.pieces >= 2 || len(r.spans) > 0:
 		r.ackNow = true
 	case r.quick > 0:
 		r.quick--
@@ -123,6 +125,6 @@ func (r *receiver) acknowledge() {
 
 // acknowledged notes that a packet carries what is due.
 func (r *receiver) acknowledged() {
-	r.unacked, r.ackNow = 0, false
+	r.unacked, r.pieces, r.ackNow = 0, 0, false
 	r.delayed.clear()
 }

@@ -63,7 +63,7 @@ func (s *sender) recheck() {
 
 func (s *sender) lose(f *flight) {
 	f.state = isLost
-	s.inFlight -= f.end - f.start
+	s.inFlight -= wholeSegments(f.end - f.start)
 	s.lost += f.end - f.start
 }
 
@@ -77,7 +77,7 @@ func (s *sender) recover() {
 }
 
 // forget drops growth that has not become a whole segment.
-func (w *window) forget() { w.growth, w.carry = 0, 0 }
+func (w *window) forget() { w.growth = 0 }
 
 // grow lets the window follow an acknowledgement.
 func (s *sender) grow(got *ackResult) {
@@ -87,17 +87,11 @@ func (s *sender) grow(got *ackResult) {
 			s.cwnd = s.control.recovered()
 		}
 	}
-	s.carry += got.octets
-	segments := s.carry / mss
-	s.carry %= mss
-	switch {
-	case s.control.pacing() > 0:
-		s.control.acknowledged(segments, got)
-	case s.inRecovery && !s.afterTime:
+	if s.inRecovery && !s.afterTime && s.control.pacing() == 0 {
 		s.reduceProportionally(got.octets)
-	default:
-		s.control.acknowledged(segments, got)
+		return
 	}
+	s.control.acknowledged(got.segments, got)
 }
 
 // reduceProportionally sets the window for what may be sent on this acknowledgement. See RFC 6937, Section 3.
@@ -190,7 +184,7 @@ func (s *sender) probe() {
 	}
 	f := &s.flights[i]
 	f.attempt++
-	s.inFlight -= f.end - f.start
+	s.inFlight -= wholeSegments(f.end - f.start)
 	s.stats.Retransmitted++
 	s.transmit(f)
 	s.arm()

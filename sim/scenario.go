@@ -104,6 +104,9 @@ type Change struct {
 type Server struct {
 	// FrameBytes is the largest payload of a DATA frame; zero means 16,384, which is also the most.
 	FrameBytes int64 `json:"frame_bytes,omitempty"`
+	// WriteBytes is how much the server gives to TCP at a time; what is left of it behind the last full segment is sent
+	// in one that is not full. Zero means 64 KiB.
+	WriteBytes int64 `json:"write_bytes,omitempty"`
 	// ThinkMs is the time from a request's arrival to its response's head.
 	ThinkMs float64 `json:"think_ms,omitempty"`
 	// SendBufferBytes bounds what the server has written and TCP has not got acknowledged; zero means that it grows with
@@ -161,7 +164,7 @@ func (s Scenario) Validate() error {
 		return s.fault("congestion_control %q: want cubic, reno or bbr", s.CongestionControl)
 	case s.Server.FrameBytes < 0 || s.Server.FrameBytes > maxFrameBytes:
 		return s.fault("server.frame_bytes %d: want at most %d", s.Server.FrameBytes, maxFrameBytes)
-	case s.ReceiveBufferBytes < -1 || s.Server.SendBufferBytes < 0 || s.Server.PingStrikes < 0 || s.Server.ThinkMs < 0:
+	case s.ReceiveBufferBytes < -1 || s.Server.SendBufferBytes < 0 || s.Server.WriteBytes < 0 || s.Server.PingStrikes < 0 || s.Server.ThinkMs < 0:
 		return s.fault("a negative option of TCP or of the server")
 	case s.GapMs < 0 || s.StaggerMs < 0 || s.LimitSeconds < 0 || s.SeriesMs < 0 || s.SmallEveryMs < 0:
 		return s.fault("a negative time")
@@ -231,6 +234,7 @@ func (s Scenario) normalised() Scenario {
 	setDefault(&s.Connections, 1)
 	setDefault(&s.LimitSeconds, 3600)
 	setDefault(&s.Server.FrameBytes, maxFrameBytes)
+	setDefault(&s.Server.WriteBytes, 64<<10)
 	setDefault(&s.QueueBytes, max(int64(math.Round(float64(s.BDPBytes())*s.QueueBDP)), leastQueue))
 	return s
 }

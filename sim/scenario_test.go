@@ -20,7 +20,7 @@ func TestScenariosAreJSON(t *testing.T) {
 		Reader:            sim.Reader{Kind: sim.ReadWithPause, After: time.Second, Pause: time.Minute, Bytes: 10, Every: time.Second},
 		CongestionControl: "bbr", NoHyStart: true, InitialWindowSegments: 32, ReceiveBufferBytes: 1 << 20, HandshakeRTTs: 2,
 		KernelRTT:   true,
-		Server:      sim.Server{FrameBytes: 8192, ThinkMs: 1, SendBufferBytes: 1 << 20, PingStrikes: 2},
+		Server:      sim.Server{FrameBytes: 8192, WriteBytes: 1, ThinkMs: 1, SendBufferBytes: 1 << 20, PingStrikes: 2},
 		Connections: 2, StaggerMs: 1, CrossTraffic: []sim.CrossTraffic{{RateMbit: 1}, {CongestionControl: "reno", StopMs: 5}},
 		LimitSeconds: 10, SeriesMs: 1, CheckInvariants: true,
 	}

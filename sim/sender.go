@@ -4,7 +4,8 @@ package sim
 //
 // Model: octets below una are acknowledged, those up to next were sent, those up to written may be. What is between una
 // and next is cut into flights, in order and without gaps: a stretch that was sent in one piece and has one fate.
-// inFlight is the sum of those that are believed to be on the way, lost of those believed lost and not sent again.
+// inFlight is the sum of those that are believed to be on the way, lost of those believed lost and not sent again. The
+// window counts segments, so inFlight counts each as full, however little is in it.
 type sender struct {
 	e       *endpoint
 	content octets // from what the peer has taken to written
@@ -43,7 +44,6 @@ type window struct {
 	cwnd, ssthresh int64
 	initial        int64
 	growth         int64 // acknowledged segments that have not become a whole one of growth
-	carry          int64 // acknowledged octets that are no whole segment
 
 	roundEnd   int64 // the round is over when this is acknowledged
 	mostFlight int64 // the most segments in flight in the last round
@@ -194,7 +194,7 @@ func (s *sender) transmit(f *flight) {
 	n := f.end - f.start
 	f.sent = now
 	s.rates.stamp(f, now, s.inFlight == 0)
-	s.inFlight += n
+	s.inFlight += wholeSegments(n)
 	s.prrOut += n
 	s.pace.sent(now, n, s.control.pacing())
 	s.lastSent = now
@@ -248,7 +248,7 @@ func (s *sender) wake() {
 	if idle <= s.timeout() || s.control.pacing() > 0 {
 		return
 	}
-	s.ssthresh = s.halfway()
+	s.ssthresh = s.remembered()
 	for idle > s.timeout() && s.cwnd > s.initial {
 		idle -= s.timeout()
 		s.cwnd = max(s.cwnd/2, s.initial)
@@ -258,24 +258,25 @@ func (s *sender) wake() {
 	s.control.restarted()
 }
 
-// halfway is the threshold that remembers a window that is given up unused.
-func (s *sender) halfway() int64 {
-	if s.ssthresh == unknownThreshold {
-		return max(s.cwnd*3/4, 2)
-	}
-	return max(s.ssthresh, s.cwnd*3/4)
-}
+// remembered is the threshold to go on with after a window was given up unused: slow start is to come back to it.
+func (s *sender) remembered() int64 { return max(s.ssthresh, s.cwnd*3/4) }
 
 // wasLimited notes that the congestion window kept octets back.
 func (s *sender) wasLimited() { s.validate(true) }
 
 // nothingMore notes that the application, or the peer's window, is the limit.
-func (s *sender) nothingMore() { s.rates.ranDry(s.inFlight) }
+func (s *sender) nothingMore() { s.rates.ranDry(s.underWay()) }
+
+// underWay is how many octets are believed to be on the way.
+func (s *sender) underWay() int64 { return s.next - s.una - s.sacked - s.lost }
+
+// wholeSegments is what n octets count in the window.
+func wholeSegments(n int64) int64 { return (n + mss - 1) / mss * mss }
 
 // validate keeps account of how much of the window is used, and takes a part of it back if it was not the limit for a
 // whole timeout. See RFC 7661.
 func (s *sender) validate(limited bool) {
-	flying := (s.next - s.una + mss - 1) / mss
+	flying := max(s.inFlight, wholeSegments(s.next-s.una)) / mss
 	limited = limited || s.inFlight >= s.cwnd*mss
 	if s.una >= s.roundEnd || limited || !s.limited && flying > s.mostFlight {
 		s.limited = limited
@@ -291,7 +292,7 @@ func (s *sender) validate(limited bool) {
 	s.used = max(s.used, flying)
 	if s.srtt > 0 && now-s.stamp >= s.timeout() && s.control.pacing() == 0 {
 		if used := max(s.used, s.initial); used < s.cwnd {
-			s.ssthresh = s.halfway()
+			s.ssthresh = s.remembered()
 			s.cwnd = (s.cwnd + used) / 2
 		}
 		s.used = 0

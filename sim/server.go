@@ -213,6 +213,7 @@ func (s *server) flush() {
 
 // pump writes DATA while there are octets, windows and room in the send buffer.
 func (s *server) pump() {
+	var written int64
 	for s.room() {
 		r := s.nextReady()
 		if r == nil {
@@ -226,6 +227,10 @@ func (s *server) pump() {
 		s.flush()
 		s.e.writeZeros(n)
 		s.strikes = 0
+		if written += n; written >= s.opts.WriteBytes {
+			written = 0
+			s.e.send.push()
+		}
 		if r.left == 0 {
 			s.remove(r.id)
 		}
