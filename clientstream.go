@@ -225,11 +225,11 @@ func (s *ClientStream) ReadHead() (Head, error) {
 			s.gotFinal = !h.Interim()
 			return h, nil
 		case s.err != nil:
-			return Head{}, s.err
+			return Head{}, s.named(s.err)
 		case s.gotFinal:
 			return Head{}, io.EOF
 		case s.readLate.passed:
-			return Head{}, os.ErrDeadlineExceeded
+			return Head{}, s.named(os.ErrDeadlineExceeded)
 		}
 		c.await(&s.reader)
 	}
@@ -259,12 +259,12 @@ func (s *ClientStream) Read(p []byte) (int, error) {
 		case s.recvEnd:
 			return 0, io.EOF
 		case s.err != nil:
-			return 0, s.err
+			return 0, s.named(s.err)
 		case s.readLate.passed:
 			if waited {
 				c.core.ReaderAway(time.Now(), s.id)
 			}
-			return 0, os.ErrDeadlineExceeded
+			return 0, s.named(os.ErrDeadlineExceeded)
 		}
 		if !waited {
 			c.core.ReaderWaiting(time.Now(), s.id, len(p))

@@ -3,10 +3,13 @@ package h2flow
 import (
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"example.com/h2flow/conn"
+	"example.com/h2flow/frame"
 )
 
 // The sentinels that errors of this package match by errors.Is.
@@ -89,6 +92,32 @@ func (e *StreamError) As(target any) bool {
 
 func settable(v reflect.Value, k reflect.Kind) bool {
 	return v.IsValid() && v.CanSet() && v.Kind() == k
+}
+
+// A stateError is what a call found about its stream, with the stream's name. It is what it wraps for errors.Is, and a
+// timeout if that is one.
+type stateError struct {
+	id  frame.StreamID
+	err error
+}
+
+func (e *stateError) Error() string {
+	text := strings.TrimPrefix(e.err.Error(), "h2flow: ")
+	return "h2flow: stream " + strconv.FormatUint(uint64(e.id), 10) + ": " + text
+}
+
+func (e *stateError) Unwrap() error { return e.err }
+
+// Timeout and Temporary are those of net.Error.
+func (e *stateError) Timeout() bool   { return e.err == os.ErrDeadlineExceeded }
+func (e *stateError) Temporary() bool { return e.Timeout() }
+
+// named gives the errors that do not know their stream its name.
+func (s *ClientStream) named(err error) error {
+	if err == ErrStreamClosed || err == os.ErrDeadlineExceeded {
+		return &stateError{s.id, err}
+	}
+	return err
 }
 
 // A ConnError says why a connection failed.

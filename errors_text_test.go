@@ -6,8 +6,11 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"example.com/h2flow"
 )
@@ -62,3 +65,49 @@ func TestWriteToReportsAShortWrite(t *testing.T) {
 type halfWriter struct{ b bytes.Buffer }
 
 func (w *halfWriter) Write(p []byte) (int, error) { return w.b.Write(p[:len(p)/2]) }
+
+// TestErrorsNameTheirStream: one that was closed, on either side, and one whose deadline has passed.
+func TestErrorsNameTheirStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, server := net.Pipe()
+		go io.Copy(io.Discard, server)
+		c, err := h2flow.NewClientConn(client, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var streams []*h2flow.ClientStream
+		for range 2 {
+			s, err := c.OpenStream(t.Context(), &h2flow.Request{Method: "POST", Scheme: "http", Authority: "a", Path: "/"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			streams = append(streams, s)
+		}
+		s := streams[1]
+		want := func(what string, err, is error, text string) {
+			t.Helper()
+			var timeout net.Error
+			if !errors.Is(err, is) || err.Error() != text || !errors.As(err, &timeout) ||
+				timeout.Timeout() != (is == os.ErrDeadlineExceeded) {
+				t.Errorf("%s: %v, want %q", what, err, text)
+			}
+		}
+		s.SetDeadline(time.Now())
+		_, err = s.Read(make([]byte, 1))
+		want("Read", err, os.ErrDeadlineExceeded, "h2flow: stream 3: i/o timeout")
+		_, err = s.ReadHead()
+		want("ReadHead", err, os.ErrDeadlineExceeded, "h2flow: stream 3: i/o timeout")
+		_, err = s.Write([]byte("x"))
+		want("Write", err, os.ErrDeadlineExceeded, "h2flow: stream 3: i/o timeout")
+		s.CloseWrite()
+		_, err = s.Write([]byte("x"))
+		want("Write after CloseWrite", err, h2flow.ErrStreamClosed, "h2flow: stream 3: the stream is closed")
+		want("trailers after CloseWrite", s.CloseWriteTrailers(nil), h2flow.ErrStreamClosed,
+			"h2flow: stream 3: the stream is closed")
+		s.Close()
+		_, err = s.Read(make([]byte, 1))
+		want("Read after Close", err, h2flow.ErrStreamClosed, "h2flow: stream 3: the stream is closed")
+		c.Close()
+		server.Close()
+	})
+}

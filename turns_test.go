@@ -2,6 +2,7 @@ package h2flow_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -69,7 +70,7 @@ func TestCloseEndsAllWhoWait(t *testing.T) {
 			all.Go(func() {
 				for buf := make([]byte, 1); ; {
 					if _, err := s.Read(buf); err != nil {
-						if err != h2flow.ErrStreamClosed {
+						if !errors.Is(err, h2flow.ErrStreamClosed) {
 							t.Error(err)
 						}
 						return
@@ -78,7 +79,7 @@ func TestCloseEndsAllWhoWait(t *testing.T) {
 				}
 			})
 			all.Go(func() {
-				if _, err := s.Write(make([]byte, 100<<20)); err != h2flow.ErrStreamClosed {
+				if _, err := s.Write(make([]byte, 100<<20)); !errors.Is(err, h2flow.ErrStreamClosed) {
 					t.Error(err)
 				}
 				s.CloseWrite()

@@ -44,11 +44,11 @@ func (s *ClientStream) write(p []byte, end bool) (int, error) {
 func (s *ClientStream) writeError() error {
 	switch {
 	case s.sendErr != nil:
-		return s.sendErr
+		return s.named(s.sendErr)
 	case s.sendOver:
-		return ErrStreamClosed
+		return s.named(ErrStreamClosed)
 	case s.writeLate.passed:
-		return os.ErrDeadlineExceeded
+		return s.named(os.ErrDeadlineExceeded)
 	}
 	return nil
 }
@@ -56,7 +56,7 @@ func (s *ClientStream) writeError() error {
 // sendError is what the sending side failed with.
 func (s *ClientStream) sendError() error {
 	if s.sendErr != nil {
-		return s.sendErr
+		return s.named(s.sendErr)
 	}
 	return nil
 }
@@ -139,9 +139,9 @@ func (s *ClientStream) CloseWriteTrailers(fields []Field) error {
 	defer s.c.unlock()
 	if s.sendOver {
 		if s.sendErr != nil {
-			return s.sendErr
+			return s.named(s.sendErr)
 		}
-		return ErrStreamClosed
+		return s.named(ErrStreamClosed)
 	}
 	if err := s.c.core.SendTrailers(time.Now(), s.id, fields); err != nil {
 		return err
