@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"example.com/h2flow/h2http"
 	"github.com/google/go-cmp/cmp"
@@ -168,4 +169,32 @@ func slowed(tr *h2http.Transport) *slowDialer {
 		return dial(ctx, network, addr)
 	}
 	return s
+}
+
+// GotConn tells how long the connection was idle, and which it is; GetConn tells the address that is asked for.
+//
+// Contract: T27a.
+func TestTraceTellsAboutTheConnection(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		tr, _ := scripted(t, &h2http.Transport{}, greeted(serve))
+		var asked []string
+		var got []httptrace.GotConnInfo
+		ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
+			GetConn: func(hostPort string) { asked = append(asked, hostPort) },
+			GotConn: func(i httptrace.GotConnInfo) { got = append(got, i) },
+		})
+		for range 2 {
+			if a := exchange(tr, newRequest(t, "GET", "http://a.example/", nil).WithContext(ctx)); a != "200 OK" {
+				t.Error(a)
+			}
+			time.Sleep(7 * time.Second)
+		}
+		if diff := cmp.Diff([]string{"a.example:80", "a.example:80"}, asked); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		if len(got) != 2 || got[0].Reused || !got[1].Reused || !got[1].WasIdle || got[1].IdleTime != 7*time.Second ||
+			got[0].Conn == nil || got[0].Conn != got[1].Conn {
+			t.Errorf("%+v", got)
+		}
+	})
 }
