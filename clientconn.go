@@ -31,6 +31,7 @@ type ClientConn struct {
 	awaiting []*waiter // for the peer's SETTINGS
 	reader   reader
 	writer   writer
+	socket   *socket // nil: what nc is, is not known
 	timer    *time.Timer
 	timerAt  time.Time
 	over     bool  // the core gave its last event
@@ -76,6 +77,8 @@ func NewClientConn(nc net.Conn, cfg *Config) (*ClientConn, error) {
 	c.strategyOver = over
 	c.core = conn.New(time.Now(), cfg.coreConfig(strategy, c.events))
 	c.reader.init(nc, cfg.Reader, &c.mu)
+	c.socket = socketOf(nc)
+	c.writer.run = c.write
 	c.mu.Lock()
 	c.unlock()
 	return c, nil
@@ -148,10 +151,12 @@ func (c *ClientConn) OpenStream(ctx context.Context, req *Request) (*ClientStrea
 		s.stop = context.AfterFunc(ctx, func() { s.cancel(context.Cause(ctx)) })
 	}
 	for !s.opened && s.err == nil {
-		c.await(&s.reader)
+		c.await(&s.reader, nil)
 	}
 	err = s.err
-	c.unlock()
+	c.endSection()
+	c.flush(c.core.OpenStreams() > 1)
+	c.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +195,7 @@ func (c *ClientConn) Ping(ctx context.Context) (time.Duration, error) {
 	c.core.Ping(time.Now(), data)
 	stop := context.AfterFunc(ctx, func() { c.mu.Lock(); c.wake(&w.waiter); c.unlock() })
 	for !w.answered && !c.over && ctx.Err() == nil {
-		c.await(&w.waiter)
+		c.await(&w.waiter, nil)
 	}
 	delete(c.pings, data)
 	err := c.err

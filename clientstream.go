@@ -100,8 +100,11 @@ func (s *ClientStream) deliver(ev conn.Event) {
 // data takes octets of the body: into the reader's own slice if it waits with one, else into the buffer.
 func (s *ClientStream) data(ev conn.Event) {
 	p := ev.Data
-	if s.dst != nil && s.buf.n == 0 {
-		n := copy(s.dst[s.got:], p)
+	if s.dst != nil && s.buf.n == 0 && len(p) > 0 {
+		n := len(p)
+		if s.got == len(s.dst) || &p[0] != &s.dst[s.got] { // else it lies there already
+			n = copy(s.dst[s.got:], p)
+		}
 		s.got += n
 		p = p[n:]
 	}
@@ -231,7 +234,7 @@ func (s *ClientStream) ReadHead() (Head, error) {
 		case s.readLate.passed:
 			return Head{}, s.named(os.ErrDeadlineExceeded)
 		}
-		c.await(&s.reader)
+		c.await(&s.reader, nil)
 	}
 }
 
@@ -249,11 +252,11 @@ func (s *ClientStream) Read(p []byte) (int, error) {
 	for waited := false; ; waited = true {
 		if n := s.got; n > 0 { // the wait brought it
 			s.dst, s.got = nil, 0
-			return n, s.consumed(n)
+			return n, s.consumed(c.reader.last, n)
 		}
 		s.dst = nil
 		if n := s.buf.read(p); n > 0 {
-			return n, s.consumed(n)
+			return n, s.consumed(time.Now(), n)
 		}
 		switch {
 		case s.recvEnd:
@@ -270,19 +273,19 @@ func (s *ClientStream) Read(p []byte) (int, error) {
 			c.core.ReaderWaiting(time.Now(), s.id, len(p))
 		}
 		s.dst = p
-		c.await(&s.reader)
+		c.await(&s.reader, s)
 	}
 }
 
 // consumed reports n octets as read.
-func (s *ClientStream) consumed(n int) error {
-	s.c.core.Consumed(time.Now(), s.id, n)
+func (s *ClientStream) consumed(now time.Time, n int) error {
+	s.c.core.Consumed(now, s.id, n)
 	s.finish()
 	return nil
 }
 
 // copyBuffers holds the buffers of WriteTo and ReadFrom.
-var copyBuffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
+var copyBuffers = sync.Pool{New: func() any { b := make([]byte, 128<<10); return &b }}
 
 // WriteTo writes the rest of the body to w.
 func (s *ClientStream) WriteTo(w io.Writer) (int64, error) {

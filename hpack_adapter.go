@@ -83,6 +83,8 @@ type FieldDecoder struct {
 	hpack *hpack.Decoder
 	walk  fieldWalk
 
+	copied []byte // the representation that the hpack decoder has
+
 	// pending is the beginning of the representation that walk is in.
 	pending []byte
 
@@ -186,6 +188,10 @@ func (d *FieldDecoder) decode(p []byte) error {
 	return nil
 }
 
+// maxCopied is the length of a representation up to which a copy of it is decoded, in octets. Longer ones are rare, and
+// the next short one ends what they keep alive.
+const maxCopied = 512
+
 // field decodes one whole representation of a field line.
 func (d *FieldDecoder) field(p []byte) error {
 	// After a reduction was acknowledged, the block has to begin with an update. RFC 9113, Section 4.3.1
@@ -194,6 +200,11 @@ func (d *FieldDecoder) field(p []byte) error {
 		return compressionError("no table size update after the table size was lowered")
 	}
 	d.fields = true
+	if len(p) <= maxCopied {
+		// The hpack decoder goes on referring to the end of what it was given, which keeps a whole read buffer alive.
+		d.copied = append(d.copied[:0], p...)
+		p = d.copied
+	}
 	if _, err := d.hpack.Write(p); err != nil {
 		return compressionError(err.Error())
 	}

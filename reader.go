@@ -19,9 +19,14 @@ type reader struct {
 	gone      *sync.Cond // role.inRead has become false
 	err       error      // what Read failed with, once what came before it is processed
 
-	buf   []byte // what Read fills, from the pool; the core may borrow from it
-	small []byte // what it fills in the background while little comes
-	busy  bool   // the last Read brought as much as small holds, or more
+	buf     []byte        // what Read fills, from the pool; the core may borrow from it
+	small   []byte        // what it fills in the background while little comes
+	busy    bool          // the last Read brought as much as small holds, or more
+	last    time.Time     // when the last Read returned
+	body    *ClientStream // the stream whose body the holder of the role waits for, if it does
+	scatter *scatter      // while a read into that stream's slice is under way
+	low     lowWater
+	spill   []byte // what such a read brought and was moved; the core may borrow from it
 }
 
 // init chooses the mode for nc; mu is the connection's lock.
@@ -44,8 +49,9 @@ func trustedDeadline(nc net.Conn) bool {
 }
 
 // await waits until w is woken, and may do some of the reading meanwhile. The lock is held before and after; the caller
-// looks whether what it waits for has come, and calls again if not.
-func (c *ClientConn) await(w *waiter) {
+// looks whether what it waits for has come, and calls again if not. body is the stream whose body it waits for, with a
+// slice for it, or nil.
+func (c *ClientConn) await(w *waiter, body *ClientStream) {
 	role := &c.reader.role
 	w.fired = false
 	c.takeEvents()
@@ -53,8 +59,10 @@ func (c *ClientConn) await(w *waiter) {
 		return
 	}
 	if !c.over && role.take(w) {
+		c.reader.body = body
 		c.readTurn(w)
-		role.leave(time.Now())
+		c.reader.body = nil
+		role.leave(c.reader.last)
 		return
 	}
 	role.park(w)
@@ -155,7 +163,7 @@ func (c *ClientConn) readInBackground() {
 func (c *ClientConn) readTurn(w *waiter) {
 	r := &c.reader
 	if !c.core.Pending() && r.err == nil {
-		c.readOnce()
+		c.readOnce(w)
 	}
 	for !w.fired {
 		ev := c.core.NextEvent()
@@ -164,23 +172,42 @@ func (c *ClientConn) readTurn(w *waiter) {
 		}
 		c.deliver(ev)
 	}
+	if r.spill != nil && !c.core.Pending() {
+		readBuffers.put(r.spill)
+		r.spill = nil
+	}
 	if r.err != nil && !c.over && !c.core.Pending() {
 		c.transportFailed(r.err)
-		if c.writer.active {
+		if c.writer.pen {
 			go c.nc.Close() // the write in progress has no sense any more
 		}
 	}
 }
 
-// readOnce reads from the transport, without the lock, and feeds the core. What it gets belongs to everybody.
-func (c *ClientConn) readOnce() {
+// readOnce sends what is to be sent, reads from the transport, both without the lock, and feeds the core. What it gets
+// belongs to everybody. It does not read if w was woken, or if there is something to process.
+func (c *ClientConn) readOnce(w *waiter) {
 	r := &c.reader
-	buf := r.buffer(c.cfg.ReadBufferSize)
+	c.flush(false)
+	if w.fired || c.over || c.core.Pending() {
+		return
+	}
+	run, scattered := c.planBody()
+	var buf []byte
+	if !scattered {
+		buf = r.buffer(c.cfg.ReadBufferSize)
+	}
+	c.setMark()
 	r.role.inRead = true
-	c.startWriter()
 	c.armTimer()
 	c.mu.Unlock()
-	n, err := c.nc.Read(buf)
+	var n int
+	var err error
+	if scattered {
+		n, err = c.readBody()
+	} else {
+		n, err = c.nc.Read(buf)
+	}
 	now := time.Now()
 	c.mu.Lock()
 	if r.role.returned() {
@@ -194,9 +221,14 @@ func (c *ClientConn) readOnce() {
 		r.gone.Broadcast()
 		return
 	}
-	c.core.Feed(now, buf[:n])
-	r.err = err
+	r.last, r.err = now, err
 	r.busy = n >= smallBuffer
+	r.low.count(now, n)
+	if scattered {
+		c.feedBody(run, n)
+		return
+	}
+	c.core.Feed(now, buf[:n])
 }
 
 // smallBuffer is the size of the buffer with which an idle connection waits for what comes next, in octets.
@@ -205,7 +237,7 @@ const smallBuffer = 1 << 10
 // buffer returns the buffer for the next Read: an idle connection, which is read in the background, holds a small one.
 func (r *reader) buffer(size int) []byte {
 	if r.role.bg && !r.busy {
-		putReadBuffer(r.buf)
+		readBuffers.put(r.buf)
 		r.buf = nil
 		if r.small == nil {
 			r.small = make([]byte, smallBuffer)
@@ -213,7 +245,7 @@ func (r *reader) buffer(size int) []byte {
 		return r.small
 	}
 	if r.buf == nil {
-		r.buf = getReadBuffer(size)
+		r.buf = readBuffers.get(size)
 	}
 	return r.buf
 }
@@ -221,23 +253,7 @@ func (r *reader) buffer(size int) []byte {
 // release gives the buffers back once the connection is over, unless somebody is still in Read.
 func (r *reader) release() {
 	if !r.role.inRead {
-		putReadBuffer(r.buf)
+		readBuffers.put(r.buf)
 		r.buf, r.small = nil, nil
-	}
-}
-
-// readBuffers holds read buffers.
-var readBuffers sync.Pool // of *[]byte
-
-func getReadBuffer(size int) []byte {
-	if p, ok := readBuffers.Get().(*[]byte); ok && len(*p) == size {
-		return *p
-	}
-	return make([]byte, size)
-}
-
-func putReadBuffer(buf []byte) {
-	if buf != nil {
-		readBuffers.Put(&buf)
 	}
 }

@@ -45,7 +45,7 @@ func (c *ClientConn) AwaitSettings(ctx context.Context) error {
 	defer c.unlock()
 	c.awaiting = append(c.awaiting, w)
 	for !c.core.SettingsReceived() && !c.over && ctx.Err() == nil {
-		c.await(w)
+		c.await(w, nil)
 	}
 	c.awaiting = without(c.awaiting, w)
 	switch {

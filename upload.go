@@ -73,12 +73,12 @@ func (s *ClientStream) pack(p []byte, end bool) (int, error) {
 	}
 	quota := c.core.SendQuota(s.id)
 	if quota == 0 {
-		c.await(&s.writer)
+		c.await(&s.writer, nil)
 		return 0, nil
 	}
 	n := min(len(p), quota, room)
 	last := end && n == len(p)
-	w.buf = c.core.AppendData(time.Now(), c.writeBuf(), s.id, n, last)
+	w.buf = c.core.AppendData(time.Now(), c.dataBuf(frame.HeaderLen+n), s.id, n, last)
 	w.buf = append(w.buf, p[:n]...)
 	c.takeEvents()
 	if last {

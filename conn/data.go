@@ -20,6 +20,64 @@ type dataFrame struct {
 	s       *streamRecord // nil: the octets are discarded
 }
 
+// A DataRun says where the parser stands in DATA frames that follow one another.
+type DataRun struct {
+	// Stream is the stream of the frame that is being received, if it is DATA that somebody wants and has no padding,
+	// or of the last frame, if that was. Otherwise it is 0, and so is the rest.
+	Stream frame.StreamID
+	// Left is how many octets of its payload are still to come.
+	Left uint32
+	// Length is its whole payload, in octets.
+	Length uint32
+	// Lengths are the lengths of up to 64 frames of the run, the last of them last. They are borrowed until the next Feed.
+	Lengths []uint32
+	// Header is how many octets of the next frame's header are still to come, once Left is 0.
+	Header int
+}
+
+// DataRun returns where the parser stands, once everything that was fed is processed. It serves callers who want to read
+// a body to where it is wanted: the next Left octets that are fed belong to it.
+func (c *Conn) DataRun() DataRun {
+	in := &c.input
+	switch d := &in.data; {
+	case in.skip > 0 || in.inPayload || len(in.p) > 0:
+		return DataRun{}
+	case !d.active:
+		run := in.run
+		run.Header = frame.HeaderLen - len(in.part)
+		return run
+	case d.s == nil || in.run.Stream != d.id:
+		return DataRun{}
+	default:
+		run := in.run
+		run.Left, run.Header = d.left, frame.HeaderLen
+		return run
+	}
+}
+
+// InData returns the stream and Left of DataRun, if octets of a frame are still to come; else a stream of 0.
+func (c *Conn) InData() (id frame.StreamID, left uint32) {
+	if d := &c.input.data; d.active && d.s != nil && c.input.run.Stream == d.id {
+		return d.id, d.left
+	}
+	return 0, 0
+}
+
+// mostLengths is how many lengths of frames a DataRun remembers.
+const mostLengths = 64
+
+// extend adds a frame to the run, or begins one anew.
+func (r *DataRun) extend(d *dataFrame) {
+	if r.Stream != d.id {
+		r.Lengths = r.Lengths[:0]
+	}
+	if len(r.Lengths) == mostLengths {
+		r.Lengths = append(r.Lengths[:0], r.Lengths[mostLengths/2:]...)
+	}
+	r.Stream, r.Length = d.id, d.length
+	r.Lengths = append(r.Lengths, d.length)
+}
+
 // beginData charges a DATA frame to both windows and decides whether its octets are wanted.
 func (c *Conn) beginData(h frame.Header) {
 	length := int64(h.Length)
@@ -43,9 +101,15 @@ func (c *Conn) beginData(h frame.Header) {
 	}
 	if wanted {
 		d.s = s
+		if d.padded {
+			c.input.run.Stream = 0
+		} else {
+			c.input.run.extend(d)
+		}
 		s.progress = c.now
 		c.tell(s, flow.Event{Kind: flow.FrameStart, Stream: uint32(s.id), N: length})
 	} else {
+		c.input.run.Stream = 0
 		c.tell(nil, flow.Event{Kind: flow.FrameStart, N: length})
 	}
 	if h.Length == 0 {
@@ -117,7 +181,7 @@ func (c *Conn) stepData() (Event, bool) {
 	case d.padding > 0:
 		n := min(d.padding, uint32(len(in.p)))
 		d.padding -= n
-		in.p = in.p[n:]
+		in.next(int(n))
 	}
 	if d.active && !d.padded && d.left == 0 && d.padding == 0 {
 		c.endEmpty()
@@ -129,8 +193,7 @@ func (c *Conn) stepData() (Event, bool) {
 // never sees it, yet it was charged. RFC 9113, Sections 6.1, 6.9.1 (9113-6.1-5).
 func (c *Conn) padLength() {
 	in, d := &c.input, &c.input.data
-	pad := uint32(in.p[0])
-	in.p = in.p[1:]
+	pad := uint32(in.next(1)[0])
 	// Padding that leaves no room for itself is a connection error. RFC 9113, Section 6.1 (9113-6.1-4).
 	if pad >= d.length {
 		c.fail(frame.ProtocolError, "DATA padding is longer than the payload")
@@ -170,7 +233,7 @@ func (c *Conn) dataOctets() (Event, bool) {
 	}
 	if s == nil {
 		d.left -= n
-		in.p = in.p[n:]
+		in.next(int(n))
 		c.discard(int64(n))
 		if d.left == 0 && d.padding == 0 {
 			c.endEmpty()
@@ -181,8 +244,7 @@ func (c *Conn) dataOctets() (Event, bool) {
 		n = uint32(min(int64(n), s.contentLeft))
 		s.contentLeft -= int64(n)
 	}
-	octets := in.p[:n]
-	in.p = in.p[n:]
+	octets := in.next(int(n))
 	d.left -= n
 	ends := d.left == 0 && d.padding == 0
 	c.recv.Receive(int64(n))

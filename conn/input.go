@@ -21,6 +21,16 @@ type input struct {
 
 	skip uint32
 	data dataFrame
+	run  DataRun // of the last DATA frame that was wanted and has no padding
+}
+
+// next takes the next n octets, which are there. Once all are taken, nothing of what was lent is referred to.
+func (in *input) next(n int) []byte {
+	octets := in.p[:n]
+	if in.p = in.p[n:]; len(in.p) == 0 {
+		in.p = nil
+	}
+	return octets
 }
 
 // Feed lends the connection the octets p that arrived at now, in any chunking. p must stay unchanged until NextEvent
@@ -65,7 +75,7 @@ func (c *Conn) step() (Event, bool) {
 	case in.skip > 0:
 		n := min(in.skip, uint32(len(in.p)))
 		in.skip -= n
-		in.p = in.p[n:]
+		in.next(int(n))
 	case in.data.active:
 		return c.stepData()
 	case in.inPayload:
@@ -87,13 +97,10 @@ func (c *Conn) step() (Event, bool) {
 // the next call.
 func (in *input) take(n int) ([]byte, bool) {
 	if len(in.part) == 0 && len(in.p) >= n {
-		octets := in.p[:n]
-		in.p = in.p[n:]
-		return octets, true
+		return in.next(n), true
 	}
 	k := min(n-len(in.part), len(in.p))
-	in.part = append(in.part, in.p[:k]...)
-	in.p = in.p[k:]
+	in.part = append(in.part, in.next(k)...)
 	if len(in.part) < n {
 		return nil, false
 	}

@@ -23,6 +23,7 @@ import (
 type recorder struct {
 	mu    sync.Mutex
 	calls []string
+	wrote chan struct{} // a value for each WroteRequest
 }
 
 func (r *recorder) note(call string) {
@@ -66,7 +67,7 @@ func (r *recorder) trace() *httptrace.ClientTrace {
 		Wait100Continue:      func() { r.note("Wait100Continue") },
 		Got100Continue:       func() { r.note("Got100Continue") },
 		Got1xxResponse:       func(int, textproto.MIMEHeader) error { r.note("Got1xxResponse"); return nil },
-		WroteRequest:         func(httptrace.WroteRequestInfo) { r.note("WroteRequest") },
+		WroteRequest:         func(httptrace.WroteRequestInfo) { r.note("WroteRequest"); r.wrote <- struct{}{} },
 		GotFirstResponseByte: func() { r.note("GotFirstResponseByte") },
 	}
 }
@@ -76,7 +77,7 @@ func TestTraceHooksComeInOrder(t *testing.T) {
 	tr, url := secureServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(w, r.Body)
 	}))
-	r := &recorder{}
+	r := &recorder{wrote: make(chan struct{}, 1)}
 	do := func(body io.Reader) {
 		t.Helper()
 		req := newRequest(t, "POST", url, body)
@@ -87,6 +88,7 @@ func TestTraceHooksComeInOrder(t *testing.T) {
 			req.WithContext(httptrace.WithClientTrace(t.Context(), r.trace()))); !strings.HasPrefix(got, "200 OK") {
 			t.Error(got)
 		}
+		<-r.wrote // the upload ends beside the response
 	}
 	fields := []string{"WroteHeaderField :authority", "WroteHeaderField :method", "WroteHeaderField :path",
 		"WroteHeaderField :scheme"}
