@@ -24,7 +24,7 @@ const (
 )
 
 // commands are the verbs, in the order in which the help lists them.
-var commands = []command{demoCommand, getCommand, benchCommand, serveCommand}
+var commands = []command{demoCommand, getCommand, benchCommand, serveCommand, framesCommand}
 
 // Main runs the command line args, which are without the program's name, and returns the status to exit with.
 // configs are strategies in addition to those of package strategy: --strategy selects one by its String or the part of
@@ -44,7 +44,8 @@ func Main(args []string, configs ...flow.Config) int {
 // env is the world that a verb sees.
 type env struct {
 	stdout, stderr io.Writer
-	terminal       bool // stderr is a terminal, so progress may be shown
+	stdin          io.Reader // nil: os.Stdin
+	terminal       bool      // stderr is a terminal, so progress may be shown
 	stdoutTerminal bool
 	configs        []flow.Config
 }
