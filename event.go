@@ -66,6 +66,7 @@ func (k EventKind) String() string {
 // The zero value of a field means that the kind does not fill it.
 type Event struct {
 	Kind EventKind
+	// Time never goes back on one connection.
 	Time time.Time
 	// Conn numbers the connections of the process, from 1.
 	Conn   uint64
@@ -92,8 +93,19 @@ var connNumber atomic.Uint64
 // events is the hook of one connection. Everything of it is called with the connection locked, or before anybody else
 // knows the connection.
 type events struct {
-	hook func(Event)
+	told func(Event)
 	conn uint64
+	last time.Time // of the last event
+}
+
+// hook tells one event. Times never go back: what was read a moment ago may be looked at after something else happened.
+func (e *events) hook(ev Event) {
+	ev.Conn = e.conn
+	if ev.Time.Before(e.last) {
+		ev.Time = e.last
+	}
+	e.last = ev.Time
+	e.told(ev)
 }
 
 // newEvents returns the hook of a new connection, or nil, which costs a comparison where something happens.
@@ -101,7 +113,7 @@ func newEvents(cfg *Config) *events {
 	if cfg.OnEvent == nil {
 		return nil
 	}
-	return &events{hook: cfg.OnEvent, conn: connNumber.Add(1)}
+	return &events{told: cfg.OnEvent, conn: connNumber.Add(1)}
 }
 
 // opened tells that the connection begins.
@@ -109,7 +121,7 @@ func (e *events) opened(nc net.Conn) {
 	if e == nil {
 		return
 	}
-	ev := Event{Kind: ConnOpened, Time: time.Now(), Conn: e.conn}
+	ev := Event{Kind: ConnOpened, Time: time.Now()}
 	if a := nc.LocalAddr(); a != nil {
 		ev.Local = a.String()
 	}
@@ -132,7 +144,7 @@ func (e *events) frames(own func(FrameTrace)) func(FrameTrace) {
 		if f.Sent {
 			kind = FrameSent
 		}
-		e.hook(Event{Kind: kind, Time: f.Now, Conn: e.conn, Stream: f.Header.Stream, Frame: &f})
+		e.hook(Event{Kind: kind, Time: f.Now, Stream: f.Header.Stream, Frame: &f})
 	}
 }
 
@@ -152,7 +164,7 @@ type watched struct {
 
 func (w *watched) Open(now time.Time) flow.Windows {
 	windows := w.Strategy.Open(now)
-	w.events.hook(Event{Kind: FlowOpened, Time: now, Conn: w.events.conn, Windows: windows})
+	w.events.hook(Event{Kind: FlowOpened, Time: now, Windows: windows})
 	return windows
 }
 
@@ -161,7 +173,7 @@ func (w *watched) Decide(now time.Time, ev flow.Event, dst []flow.Action) []flow
 	dst = w.Strategy.Decide(now, ev, dst)
 	shown := ev
 	w.events.hook(Event{
-		Kind: FlowDecided, Time: now, Conn: w.events.conn, Stream: frame.StreamID(ev.Stream), Flow: &shown,
+		Kind: FlowDecided, Time: now, Stream: frame.StreamID(ev.Stream), Flow: &shown,
 		Actions: dst[before:],
 	})
 	return dst
@@ -169,7 +181,7 @@ func (w *watched) Decide(now time.Time, ev flow.Event, dst []flow.Action) []flow
 
 // core tells what the core reports.
 func (e *events) core(ev conn.Event) {
-	out := Event{Time: time.Now(), Conn: e.conn, Stream: ev.Stream}
+	out := Event{Time: time.Now(), Stream: ev.Stream}
 	switch ev.Kind {
 	case conn.Settings:
 		out.Kind = ConnSettings
@@ -214,6 +226,6 @@ func (e *events) origins(out Event, ev conn.Event) {
 // streamClosed tells that s is over, once.
 func (e *events) streamClosed(s *ClientStream) {
 	if e != nil && s.c.streams[s.id] == s {
-		e.hook(Event{Kind: StreamClosed, Time: time.Now(), Conn: e.conn, Stream: s.id, Err: s.err})
+		e.hook(Event{Kind: StreamClosed, Time: time.Now(), Stream: s.id, Err: s.err})
 	}
 }

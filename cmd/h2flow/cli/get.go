@@ -35,12 +35,13 @@ that failed or was interrupted leaves no file, and one that was there before sta
 With --json, one line at the end tells: url, status, bytes, seconds (until the end of the body, the connection's set-up
 included), mib_per_s, strategy, window_updates, pings, peak_buffered_bytes, peak_window_bytes, file.
 
---trace writes one line of JSON for each frame, for each thing that the strategy was told, with the offsets of both
-windows, and for each of its decisions.`,
+--trace writes qlog as a JSON text sequence (docs/qlog.md): a record for each frame, for the life of connections and
+streams, and for each thing that the strategy was told, with the offsets of both windows and what it decided. --keylog
+writes the secrets of TLS, so that tools which capture packets can decrypt them.`,
 	example: `
 h2flow get -o body.bin https://example.com/
 h2flow get --strategy fixed:stream=65535:conn=65535 -v http://localhost:8080/ > body.bin
-h2flow get --strategy bdp --trace trace.jsonl --json -o body.bin https://example.com/`,
+h2flow get --strategy bdp --trace trace.sqlog --json -o body.bin https://example.com/`,
 	prepare: prepareGet,
 }
 
@@ -50,6 +51,7 @@ type getOptions struct {
 	out          string // empty: standard output
 	strategy     flow.Config
 	trace        string
+	keylog       string
 	verbose      bool
 	json         bool
 	fail         bool
@@ -69,7 +71,8 @@ func prepareGet(fs *flags) runner {
 	fs.StringVar(&o.out, "o", "", "write the body to `FILE` (default standard output)")
 	fs.strategy(&o.strategy, "strategy", "flow-control strategy `NAME`: one of "+
 		strings.Join(strategyNames(fs.configs), ", ")+",\nwith options joined by colons")
-	fs.StringVar(&o.trace, "trace", "", "write frames, events and decisions to `FILE`, as lines of JSON")
+	fs.StringVar(&o.trace, "trace", "", "write events, frames and decisions to `FILE`, as qlog")
+	fs.StringVar(&o.keylog, "keylog", "", "append the secrets of TLS to `FILE`, in the form of NSS")
 	fs.BoolVar(&o.verbose, "v", false, "print every frame on standard error, one line each")
 	fs.BoolVar(&o.json, "json", false, "print a summary as one line of JSON on standard output; needs -o")
 	fs.BoolVar(&o.fail, "fail", true, "treat a status other than 2xx as a failure")
@@ -142,7 +145,7 @@ type download struct {
 	options getOptions
 	start   time.Time
 	meter   *runMeter
-	trace   *trace // nil if nobody asked for one
+	trace   *traceFile // nil if nobody asked for one
 }
 
 // summary is the line of JSON.
@@ -177,7 +180,7 @@ func (d *download) run(ctx context.Context) (err error) {
 	d.start = time.Now()
 	d.meter = &runMeter{}
 	if d.options.trace != "" {
-		if d.trace, err = createTrace(d.options.trace, d.start); err != nil {
+		if d.trace, err = createTrace(d.options.trace, "h2flow get "+d.options.url.Redacted()); err != nil {
 			return err
 		}
 		defer func() {
@@ -196,6 +199,14 @@ func (d *download) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer transport.CloseIdleConnections()
+	if d.options.keylog != "" {
+		keys, err := os.OpenFile(d.options.keylog, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		defer keys.Close()
+		transport.TLSClientConfig.KeyLogWriter = keys
+	}
 	s, err := d.fetch(ctx, transport, out)
 	if err != nil {
 		return err
@@ -253,22 +264,20 @@ func (d *download) transport() (*h2http.Transport, error) {
 		AllowHTTP: true, DisableCompression: true, TLSClientConfig: config, StallTimeout: stall,
 		ReadBufferSize: int(o.readBuffer), WriteBufferSize: int(o.writeBuffer),
 		MaxReadFrameSize: o.maxFrame, MaxHeaderListSize: o.maxHeader,
-		Flow: flow.Observe(o.strategy, func() flow.Observer { return watchers{d.meter, d.trace} }),
+		Flow: flow.Observe(o.strategy, func() flow.Observer { return d.meter }),
 	}
-	if o.verbose || d.trace != nil {
+	if o.verbose {
 		t.OnFrame = d.onFrame
+	}
+	if d.trace != nil {
+		t.OnEvent = d.trace.event
 	}
 	return t, nil
 }
 
 // onFrame is told of every frame, under the connection's lock.
 func (d *download) onFrame(f h2flow.FrameTrace) {
-	if d.trace != nil {
-		d.trace.frame(f)
-	}
-	if d.options.verbose {
-		fmt.Fprintln(d.env.stderr, transcriptLine(d.start, f))
-	}
+	fmt.Fprintln(d.env.stderr, transcriptLine(d.start, f))
 }
 
 // fetch does the request and writes the body to out.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -178,7 +177,7 @@ func TestGetJSON(t *testing.T) {
 func TestGetTrace(t *testing.T) {
 	const size = 200_000
 	url := startServer(t, serveBody(size))
-	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	path := filepath.Join(t.TempDir(), "trace.sqlog")
 	s := call(t.Context(), nil, "get", "--trace", path, "--strategy", "fixed", "-H", "authorization: secret-word", url)
 	if s.status != 0 || s.stderr != "" {
 		t.Fatalf("status %d, %q on standard error; want 0 and nothing", s.status, s.stderr)
@@ -191,34 +190,48 @@ func TestGetTrace(t *testing.T) {
 		t.Error("the trace contains the value of the authorization field")
 	}
 	var consumed, granted, updates, data float64
-	kinds := make(map[string]bool)
+	names := make(map[string]bool)
 	last := -1.0
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	for lines.Scan() {
-		var line map[string]any
-		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
-			t.Fatalf("%s: %v", lines.Text(), err)
+	for record := range strings.SplitSeq(strings.TrimPrefix(string(text), "\x1e"), "\x1e") {
+		var line struct {
+			Time *float64
+			Name string
+			Data struct {
+				Event   string
+				N       float64
+				Actions []any
+				Frame   struct {
+					Type   string `json:"frame_type"`
+					Length float64
+				}
+			}
 		}
-		now := line["t"].(float64)
-		if now < last {
-			t.Errorf("time goes back from %v to %v: %s", last, now, lines.Text())
+		if err := json.Unmarshal([]byte(record), &line); err != nil {
+			t.Fatalf("%s: %v", record, err)
 		}
-		last = now
-		kind := line["kind"].(string)
-		kinds[kind] = true
+		if line.Time == nil { // the head
+			continue
+		}
+		if *line.Time < last {
+			t.Errorf("time goes back from %v to %v: %s", last, *line.Time, record)
+		}
+		last = *line.Time
+		names[line.Name] = true
+		granted += float64(len(line.Data.Actions))
 		switch {
-		case kind == "event" && line["name"] == "Consumed":
-			consumed += line["n"].(float64)
-		case kind == "action":
-			granted++
-		case kind == "frame" && line["type"] == "WINDOW_UPDATE" && line["direction"] == "sent":
+		case line.Data.Event == "Consumed":
+			consumed += line.Data.N
+		case line.Name == "http2:frame_created" && line.Data.Frame.Type == "WINDOW_UPDATE":
 			updates++
-		case kind == "frame" && line["type"] == "DATA":
-			data += line["length"].(float64)
+		case line.Name == "http2:frame_parsed" && line.Data.Frame.Type == "DATA":
+			data += line.Data.Frame.Length
 		}
 	}
-	if diff := cmp.Diff(map[string]bool{"open": true, "frame": true, "event": true, "action": true}, kinds); diff != "" {
-		t.Errorf("kinds of lines (-want +got):\n%s", diff)
+	for _, want := range []string{"connection_opened", "windows_opened", "frame_created", "frame_parsed", "flow_decided",
+		"response_head", "stream_closed"} {
+		if !names["http2:"+want] {
+			t.Errorf("the trace has no %s", want)
+		}
 	}
 	if consumed != size || data != size {
 		t.Errorf("%v octets were consumed and %v in frames, want %d", consumed, data, size)
@@ -226,6 +239,18 @@ func TestGetTrace(t *testing.T) {
 	// Each WINDOW_UPDATE is a decision of the strategy; a decision for a stream that has just ended is dropped.
 	if updates == 0 || updates > granted {
 		t.Errorf("%v WINDOW_UPDATEs were sent for %v decisions", updates, granted)
+	}
+}
+
+func TestGetKeyLog(t *testing.T) {
+	url, ca := startTLS(t, true, serveBody(5))
+	path := filepath.Join(t.TempDir(), "keys")
+	s := call(t.Context(), nil, "get", "--cacert", ca, "--keylog", path, url)
+	if s.status != 0 || s.stderr != "" {
+		t.Fatalf("status %d, %q on standard error; want 0 and nothing", s.status, s.stderr)
+	}
+	if keys, err := os.ReadFile(path); err != nil || !bytes.Contains(keys, []byte("CLIENT_TRAFFIC_SECRET_0 ")) {
+		t.Errorf("keys %q, %v", keys, err)
 	}
 }
 
