@@ -26,7 +26,8 @@ type client struct {
 
 	request  int // of the scenario, counted from 0
 	began    int64
-	bulk     int // responses of the request that are awaited
+	bulk     int   // responses of the request that are awaited
+	read     int64 // octets that applications took
 	failed   string
 	records  []Record
 	series   []Sample

@@ -40,6 +40,7 @@ type link struct {
 	delay int64
 	room  int64 // of the queue in octets
 	losses
+	trace *trace // instead of a rate, if not nil
 
 	free  int64
 	last  int64 // when the last packet arrives
@@ -66,6 +67,9 @@ func (l *link) takes(n int64) int64 {
 
 // waiting is how many octets wait in the queue.
 func (l *link) waiting() int64 {
+	if l.trace != nil {
+		return l.trace.waiting(l.clock.now)
+	}
 	if l.rate == 0 || l.free <= l.clock.now {
 		return 0
 	}
@@ -128,7 +132,11 @@ func (l *link) queue(p packet) {
 
 func (l *link) enqueue(p packet, wire int64) {
 	l.stats.SentBytes += wire
-	l.free = max(l.free, l.clock.now) + l.takes(wire)
+	if l.trace != nil {
+		l.free = l.trace.pass(l.clock.now, wire)
+	} else {
+		l.free = max(l.free, l.clock.now) + l.takes(wire)
+	}
 	l.stats.PeakQueueBytes = max(l.stats.PeakQueueBytes, l.waiting())
 	p.due = max(l.free+l.delay, l.last)
 	l.last = p.due
@@ -139,6 +147,9 @@ func (l *link) enqueue(p packet, wire int64) {
 func (l *link) change(rate, delay int64) {
 	waiting := l.waiting()
 	l.rate, l.delay = rate, delay
+	if l.trace != nil {
+		return
+	}
 	l.free = l.clock.now + l.takes(waiting)
 }
 

@@ -10,6 +10,7 @@ import (
 func (c *client) restart() {
 	c.began = c.run.clock.now
 	c.failed = ""
+	c.read = 0
 	c.series = nil
 	c.meter.Restart()
 	c.server.blocked.restart()
@@ -34,13 +35,8 @@ func (c *client) record(outcome string) {
 		Seconds:         seconds(c.run.clock.now - c.began),
 		BlockedStreamMs: float64(b.stream) / 1e6, BlockedConnMs: float64(b.conn) / 1e6,
 		PeakBufferedBytes: metrics.PeakBufferedBytes, PeakWindowBytes: metrics.PeakWindowBytes,
-		BDPBytes: s.BDPBytes(), WindowUpdates: metrics.WindowUpdates, Pings: metrics.Pings,
+		Bytes: c.read, BDPBytes: s.BDPBytes(), WindowUpdates: metrics.WindowUpdates, Pings: metrics.Pings,
 		Series: c.series, Connection: c.index, Request: c.request,
-	}
-	for i := range c.run.streams {
-		if x := &c.run.streams[i]; x.Connection == c.index && x.Request == c.request {
-			r.Bytes += x.Bytes
-		}
 	}
 	r.IdealSeconds = seconds(c.ideal(r.Bytes))
 	if r.IdealSeconds > 0 {

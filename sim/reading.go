@@ -82,6 +82,7 @@ func (r *reading) take() {
 		r.wants -= n
 	}
 	r.c.run.streams[r.result].Bytes += n
+	r.c.read += n
 	r.c.core.Consumed(r.c.run.clock.time(), r.id, int(n))
 	if r.model.Kind == ReadAtRate {
 		r.wants = 0

@@ -46,6 +46,7 @@ func newRun(s Scenario) *run {
 	delay := int64(milliseconds(s.RTTMs)) / 2
 	r.up = newLink(&r.clock, bitsPerSecond(s.UpRateMbit), delay, math.MaxInt64, newLosses(s.Seed, s.Loss, true), &PathStats{})
 	r.down = newLink(&r.clock, bitsPerSecond(s.RateMbit), delay, s.QueueBytes, newLosses(s.Seed, s.Loss, false), &r.stats)
+	r.down.trace = newTrace(s.TraceMs)
 	for _, change := range s.Changes {
 		r.clock.at(int64(milliseconds(change.AtMs)), func() { r.change(change) })
 	}

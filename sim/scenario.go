@@ -38,6 +38,10 @@ type Scenario struct {
 	// not zero, is the room in octets.
 	QueueBDP   float64 `json:"queue_bdp,omitempty"`
 	QueueBytes int64   `json:"queue_bytes,omitempty"`
+	// TraceMs are the times in milliseconds, in order, at which the bottleneck lets 1,500 octets pass towards the client,
+	// instead of RateMbit; after the last one they begin anew. ReadTrace reads them from a file. RateMbit is then only what
+	// bandwidth-delay products are reckoned with; zero means the mean of the trace.
+	TraceMs []int64 `json:"trace_ms,omitempty"`
 	// Changes change the path while the scenario runs, in the order of their times.
 	Changes []Change `json:"changes,omitempty"`
 
@@ -169,6 +173,9 @@ func (s Scenario) Validate() error {
 	case s.GapMs < 0 || s.StaggerMs < 0 || s.LimitSeconds < 0 || s.SeriesMs < 0 || s.SmallEveryMs < 0:
 		return s.fault("a negative time")
 	}
+	if err := checkTrace(s.TraceMs); err != nil {
+		return s.fault("trace_ms: %w", err)
+	}
 	for i, c := range s.CrossTraffic {
 		if c.RateMbit < 0 || c.StartMs < 0 || c.StopMs < 0 || !knownControl(c.CongestionControl) {
 			return s.fault("cross_traffic %d: %+v", i, c)
@@ -223,6 +230,7 @@ func (s Scenario) BDPBytes() int64 {
 
 // normalised is s with its defaults spelled out.
 func (s Scenario) normalised() Scenario {
+	setDefault(&s.RateMbit, traceRate(s.TraceMs))
 	setDefault(&s.UpRateMbit, s.RateMbit)
 	setDefault(&s.QueueBDP, 4)
 	setDefault(&s.Requests, 1)

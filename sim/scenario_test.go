@@ -15,7 +15,7 @@ import (
 func TestScenariosAreJSON(t *testing.T) {
 	want := sim.Scenario{
 		Name: "all", Strategy: "bdp:max=8MiB", Seed: 3, RTTMs: 12.5, RateMbit: 40, UpRateMbit: 10, Loss: 0.001, QueueBDP: 2,
-		QueueBytes: 100000, Changes: []sim.Change{{AtMs: 1, RTTMs: 2}, {AtMs: 2, RateMbit: 3}}, Requests: 2, Streams: 3,
+		QueueBytes: 100000, TraceMs: []int64{1, 2}, Changes: []sim.Change{{AtMs: 1, RTTMs: 2}, {AtMs: 2, RateMbit: 3}}, Requests: 2, Streams: 3,
 		Bytes: 1000, GapMs: 5, UnreadStreams: 1, SmallBytes: 10, SmallEveryMs: 20,
 		Reader:            sim.Reader{Kind: sim.ReadWithPause, After: time.Second, Pause: time.Minute, Bytes: 10, Every: time.Second},
 		CongestionControl: "bbr", NoHyStart: true, InitialWindowSegments: 32, ReceiveBufferBytes: 1 << 20, HandshakeRTTs: 2,
