@@ -23,6 +23,7 @@ import (
 	"example.com/h2flow/h2http"
 	"example.com/h2flow/internal/peer"
 	"example.com/h2flow/internal/pipe"
+	"golang.org/x/net/http2"
 )
 
 // TestExactlyOneOfResponseAndError, at every kind of end.
@@ -85,6 +86,10 @@ func TestStreamErrorsConvert(t *testing.T) {
 		var foreign foreignStreamError
 		if !errors.As(err, &foreign) || foreign.StreamID != 1 || foreign.Code != 11 {
 			t.Errorf("%v converts to %+v", err, foreign)
+		}
+		var xnet http2.StreamError
+		if !errors.As(err, &xnet) || xnet.StreamID != 1 || xnet.Code != http2.ErrCodeEnhanceYourCalm {
+			t.Errorf("%v converts to %+v", err, xnet)
 		}
 		var own *h2flow.StreamError
 		if !errors.As(err, &own) || !own.Remote || own.Code != frame.EnhanceYourCalm || h2flow.Retryable(err) {
