@@ -139,7 +139,7 @@ func (c *Conn) raiseBase(n int64) bool {
 	}
 	var highest int64
 	for _, s := range c.streams {
-		if s.state.CanReceive() {
+		if s.state.Counts() { // the peer may look at any window, also at that of a stream which it has ended
 			highest = max(highest, s.recv.Relative())
 		}
 	}

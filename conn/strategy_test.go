@@ -192,6 +192,25 @@ func TestSetInitialWindowOverflow(t *testing.T) {
 	tc.want("the stream is over", frame.MakeSettings(setting(frame.SettingInitialWindowSize, 1<<31-1)))
 }
 
+// So is one that takes the window of a stream above 2^31-1 on which the server has nothing more to send: it is open for
+// the server as long as the upload goes on, and a strict one looks at all its windows.
+func TestSetInitialWindowOverflowOfAHalfClosedStream(t *testing.T) {
+	tc, s, ask := newScripted(t, 65535, 65535)
+	id := tc.upload(post())
+	ask(flow.GrantStream(uint32(id), 1000))
+	tc.write(wholeResponse(id, "200"))
+	tc.forget()
+	ask(flow.SetInitialWindow(1<<31 - 1000))
+	tc.wantIdle("nothing is sent")
+	if len(s.refused) != 1 {
+		t.Errorf("refused %v", s.refused)
+	}
+	tc.endStream(id)
+	tc.forget()
+	ask(flow.SetInitialWindow(1<<31 - 1000))
+	tc.want("the stream is over", frame.MakeSettings(setting(frame.SettingInitialWindowSize, 1<<31-1000)))
+}
+
 // What the strategy is told of one response, in order, with the state of both windows.
 func TestStrategyEvents(t *testing.T) {
 	tc, s, _ := newScripted(t, 1000, 65535)

@@ -32,6 +32,8 @@ type Shadow struct {
 
 	sent, seen int // numbers of frames of the server
 
+	serverBlockEnds bool // the server's open field block ends its stream
+
 	limits          limits // the server's settings, as the client acknowledged them
 	unackedByClient []pendingSettings
 	unackedByServer [][]frame.Setting

@@ -42,7 +42,11 @@ func (s *Shadow) serverFrame(h frame.Header, payload []byte) {
 	case frame.Data:
 		s.serverEnd(st, f.EndStream)
 	case frame.Headers:
-		s.serverEnd(st, f.EndStream)
+		// END_STREAM counts when the field block has come to its end. RFC 9113, Section 6.2 (9113-6.2-6).
+		s.serverBlockEnds = f.EndStream && !f.EndHeaders
+		s.serverEnd(st, f.EndStream && f.EndHeaders)
+	case frame.Continuation:
+		s.serverEnd(st, s.serverBlockEnds && f.EndHeaders)
 	case frame.RSTStream:
 		if st != nil && st.serverReset == 0 {
 			st.serverReset = s.sent
