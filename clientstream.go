@@ -41,6 +41,7 @@ type ClientStream struct {
 
 	writer    waiter
 	sendOver  bool // END_STREAM is packed or pending
+	uploads   bool // counted in writer.bodies
 	sendErr   error
 	closed    bool // Close, Reset or the context ended it
 	readLate  deadline
@@ -168,7 +169,7 @@ func (s *ClientStream) stopSending(err error) {
 	if s.sendErr == nil {
 		s.sendErr = err
 	}
-	s.sendOver = true
+	s.endedSending()
 	s.c.wake(&s.writer)
 	s.finish()
 }

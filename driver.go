@@ -80,7 +80,7 @@ func (c *ClientConn) end(e *conn.Error) {
 // transportFailed ends the connection because reading or writing failed. What was packed is dropped: streams whose
 // heads are in there are told that they are safe to send again.
 func (c *ClientConn) transportFailed(err error) {
-	c.writer.buf = nil
+	c.writer.buf, c.writer.rest = nil, nil
 	c.core.Fail(time.Now(), err)
 	c.takeEvents()
 }
@@ -131,7 +131,7 @@ func (c *ClientConn) closeTransport() {
 		}
 	}
 	c.takeEvents()
-	c.writer.buf, c.writer.spare = nil, nil
+	c.writer.buf, c.writer.rest, c.writer.whole, c.writer.spare = nil, nil, nil, nil
 	linger := c.err != nil && c.reader.deadlines
 	for linger && c.reader.role.inRead { // it was kicked
 		c.reader.gone.Wait()

@@ -18,6 +18,9 @@ type socket struct {
 	// the pen uses the one, whoever reads the other.
 	poll     func(fd uintptr)
 	writing  bool // the socket takes octets
+	write    func(fd uintptr) bool
+	out      []byte
+	written  int
 	readv    func(fd uintptr) bool
 	vector   *pieceVector
 	n        int
@@ -43,7 +46,7 @@ func socketOf(nc net.Conn) *socket {
 	}
 	_, tcp := nc.(*net.TCPConn)
 	s := &socket{raw: raw, plain: !secure, tcp: tcp}
-	s.poll, s.readv = s.pollOnce, s.readvOnce
+	s.poll, s.write, s.readv = s.pollOnce, s.writeOnce, s.readvOnce
 	return s
 }
 
@@ -63,6 +66,25 @@ func (s *socket) pollOnce(fd uintptr) {
 	var zero syscall.Timespec
 	n, _, errno := syscall.RawSyscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&p)), 1, uintptr(unsafe.Pointer(&zero)), 0, 0, 0)
 	s.writing = errno == 0 && n == 1 && p.revents&pollOut != 0
+}
+
+// tryWrite writes what the socket takes of p at once, which may be nothing, and returns how much that was.
+func (s *socket) tryWrite(p []byte) int {
+	s.out = p
+	err := s.raw.Write(s.write)
+	if s.out = nil; err != nil {
+		return 0
+	}
+	return s.written
+}
+
+func (s *socket) writeOnce(fd uintptr) bool {
+	n, err := syscall.Write(int(fd), s.out)
+	if err != nil {
+		n = 0
+	}
+	s.written = n
+	return true
 }
 
 // hasMark reports whether setMark works.

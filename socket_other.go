@@ -5,7 +5,7 @@ package h2flow
 import "net"
 
 // socket is what a transport can do beyond net.Conn; nothing on this system.
-type socket struct{}
+type socket struct{ plain bool }
 
 func socketOf(net.Conn) *socket { return nil }
 
@@ -14,6 +14,8 @@ func (s *socket) writable() bool { return false }
 func (s *socket) scatters() bool { return false }
 
 func (s *socket) readPieces([][]byte, *pieceVector) (int, error) { panic("h2flow: bug: no socket") }
+
+func (s *socket) tryWrite([]byte) int { return 0 }
 
 func (s *socket) hasMark() bool { return false }
 

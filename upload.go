@@ -67,8 +67,11 @@ func (s *ClientStream) pack(p []byte, end bool) (int, error) {
 	c, w := s.c, &s.c.writer
 	room := c.cfg.WriteBufferSize - len(w.buf) - frame.HeaderLen
 	if room < min(len(p), minBufferSize/4) {
-		c.startWriter()
-		c.awaitSpace(&s.writer)
+		if c.toWrite() {
+			c.flush(false)
+		} else {
+			c.awaitSpace(&s.writer)
+		}
 		return 0, nil
 	}
 	quota := c.core.SendQuota(s.id)
@@ -80,9 +83,13 @@ func (s *ClientStream) pack(p []byte, end bool) (int, error) {
 	last := end && n == len(p)
 	w.buf = c.core.AppendData(time.Now(), c.dataBuf(frame.HeaderLen+n), s.id, n, last)
 	w.buf = append(w.buf, p[:n]...)
+	if !s.uploads {
+		s.uploads = true
+		w.bodies++
+	}
 	c.takeEvents()
 	if last {
-		s.sendOver = true
+		s.endedSending()
 		s.finish()
 	}
 	return n, nil
@@ -125,7 +132,7 @@ func (s *ClientStream) CloseWrite() error {
 
 func (s *ClientStream) endSend() error {
 	s.c.core.EndStream(time.Now(), s.id)
-	s.sendOver = true
+	s.endedSending()
 	s.finish()
 	return nil
 }
@@ -146,7 +153,16 @@ func (s *ClientStream) CloseWriteTrailers(fields []Field) error {
 	if err := s.c.core.SendTrailers(time.Now(), s.id, fields); err != nil {
 		return err
 	}
-	s.sendOver = true
+	s.endedSending()
 	s.finish()
 	return nil
+}
+
+// endedSending notes that this side is over.
+func (s *ClientStream) endedSending() {
+	s.sendOver = true
+	if s.uploads {
+		s.uploads = false
+		s.c.writer.bodies--
+	}
 }

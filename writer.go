@@ -20,8 +20,11 @@ import (
 type writer struct {
 	pen    bool // somebody holds it
 	failed bool
+	whole  []byte // a buffer that the socket did not take whole
+	rest   []byte // what is left of it; it goes first
 	buf    []byte // packed, to be written next
 	spare  []byte // the other buffer, while it is not being written
+	bodies int    // of requests, of which something was packed and the end was not
 	space  []*waiter
 	until  time.Time // the transport's write deadline
 	run    func()    // ClientConn.write; kept, since making it anew would allocate
@@ -33,7 +36,7 @@ const atOnce = 8 << 10
 // toWrite reports whether there is something to write and nobody holds the pen.
 func (c *ClientConn) toWrite() bool {
 	w := &c.writer
-	return !w.pen && !w.failed && (len(w.buf) > 0 || c.core.HasOutput() || c.core.Done())
+	return !w.pen && !w.failed && (len(w.buf) > 0 || len(w.rest) > 0 || c.core.HasOutput() || c.core.Done())
 }
 
 // startWriter starts the writing goroutine if there is something to send and nobody sends.
@@ -63,15 +66,56 @@ func (c *ClientConn) flush(others bool) {
 		c.mu.Lock()
 	}
 	for c.packAll() {
-		if len(w.buf) > atOnce || !c.socket.writable() {
-			go w.run()
+		switch {
+		case c.socket.plain:
+			if c.tryWrite(); len(w.rest) == 0 {
+				continue
+			}
+		case len(w.buf) <= atOnce && c.socket.writable():
+			if c.writeOut(true) {
+				continue
+			}
+			c.dropPen()
 			return
 		}
-		if !c.writeOut(true) {
-			break
-		}
+		go w.run()
+		return
 	}
 	c.dropPen()
+}
+
+// tryWrite writes of the buffer what the socket takes at once. The lock is held before and after, not in between. An
+// error is left to whoever writes the rest.
+func (c *ClientConn) tryWrite() {
+	buf, packed := c.takeBuf()
+	n := c.socket.tryWrite(buf)
+	c.mu.Lock()
+	c.core.Written(packed - int64(len(buf)-n))
+	if n == len(buf) {
+		c.keepSpare(buf)
+		return
+	}
+	c.writer.rest, c.writer.whole = buf[n:], buf
+}
+
+// takeBuf takes the buffer, which may be seen by the peer from now on, and unlocks. It returns how much is packed with
+// it.
+func (c *ClientConn) takeBuf() (buf []byte, packed int64) {
+	w := &c.writer
+	buf, w.buf = w.buf, nil
+	packed = c.core.Packed()
+	c.core.Written(packed)
+	c.wakeSpace()
+	c.endSection()
+	c.mu.Unlock()
+	return buf, packed
+}
+
+// keepSpare keeps a buffer that was written for the next time.
+func (c *ClientConn) keepSpare(buf []byte) {
+	if c.writer.spare == nil && cap(buf) <= 2*c.cfg.WriteBufferSize {
+		c.writer.spare = buf[:0]
+	}
 }
 
 // awaitSpace waits until the buffer was taken, or w is woken for another reason.
@@ -129,7 +173,7 @@ func (c *ClientConn) dataBuf(n int) []byte {
 // write is the writing goroutine; it holds the pen from the start.
 func (c *ClientConn) write() {
 	c.mu.Lock()
-	for c.packAll() && c.writeOut(false) {
+	for (len(c.writer.rest) > 0 || c.packAll()) && c.writeOut(false) {
 	}
 	if c.core.Done() || c.writer.failed {
 		c.writer.failed = true // nothing is written any more
@@ -145,7 +189,7 @@ func (c *ClientConn) write() {
 func (c *ClientConn) dropPen() {
 	w := &c.writer
 	w.pen = false
-	if cap(w.spare) > smallBuffer {
+	if cap(w.spare) > smallBuffer && w.bodies == 0 {
 		writeBuffers.put(w.spare)
 		w.spare = nil
 	}
@@ -158,21 +202,24 @@ func (c *ClientConn) dropPen() {
 // failed. See send for little.
 func (c *ClientConn) writeOut(little bool) bool {
 	w := &c.writer
-	buf := w.buf
-	w.buf = nil
-	packed := c.core.Packed()
-	c.core.Written(packed) // from here on the peer may see any of it
-	c.wakeSpace()
-	c.endSection()
-	c.mu.Unlock()
+	var buf, whole []byte
+	var packed int64
+	if len(w.rest) > 0 {
+		buf, whole, packed = w.rest, w.whole, c.core.Packed()-int64(len(w.buf))
+		w.rest, w.whole = nil, nil
+		c.core.Written(packed)
+		c.endSection()
+		c.mu.Unlock()
+	} else {
+		buf, packed = c.takeBuf()
+		whole = buf
+	}
 
 	n, err := c.send(buf, little)
 
 	c.mu.Lock()
 	c.core.Written(packed - int64(len(buf)-n))
-	if w.spare == nil && cap(buf) <= 2*c.cfg.WriteBufferSize {
-		w.spare = buf[:0]
-	}
+	c.keepSpare(whole)
 	if err != nil {
 		c.transportFailed(err)
 	}
