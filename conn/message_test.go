@@ -333,7 +333,7 @@ func TestB32InterimHeads(t *testing.T) {
 
 // CONNECT: 2xx turns the stream into a tunnel, anything else is an ordinary response.
 func TestConnect(t *testing.T) {
-	rows.Cover(t, "9110-9.3.6-2", "9113-8.5-3", "9113-8.5-4", "9113-8.5-6")
+	rows.Cover(t, "9110-9.3.6-2", "9110-9.3.6-3", "9113-8.5-3", "9113-8.5-4", "9113-8.5-6")
 	connect := []frame.Field{field(":method", "CONNECT"), field(":authority", "example.org:443")}
 	start := func() *testConn {
 		tc := newTestConn(t)

@@ -359,7 +359,7 @@ func TestInitialWindowOverflow(t *testing.T) {
 //
 // Contract: S21.
 func TestRecvWindowViolation(t *testing.T) {
-	rows.Cover(t, "9113-6.9.1-8")
+	rows.Cover(t, "9113-6.9.1-8", "9113-6.9.3-1")
 	t.Run("stream", func(t *testing.T) {
 		for _, f := range []frame.Data{data(1, 17), {Stream: 1, Data: make([]byte, 10), Padded: true, PadLength: 6}} {
 			tc := newTestConn(t, withRecvWindow(16, 65535))

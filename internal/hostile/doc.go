@@ -6,7 +6,7 @@
 //
 //	report := hostile.Run(hostile.Seed(42), hostile.NewTally())
 //	if report.Err != nil {
-//		t.Errorf("seed 42: %v\n%s", report.Err, report.Transcript())
+//		t.Errorf("seed 42: %v\n%s", report.Err, hostile.Tell(hostile.Seed(42), hostile.NewTally()).Transcript())
 //	}
 //
 // Decisions come from a [Chooser]: a [Seed] makes them up, and [Octets] takes them from a fuzzer's input.

@@ -3,8 +3,13 @@ package hostile
 import "time"
 
 // Run plays one life, decided by choose, and counts in tally what it reached.
-func Run(choose Chooser, tally *Tally) Report {
-	w := newWorld(choose, tally)
+func Run(choose Chooser, tally *Tally) Report { return run(choose, tally, false) }
+
+// Tell is Run with a transcript.
+func Tell(choose Chooser, tally *Tally) Report { return run(choose, tally, true) }
+
+func run(choose Chooser, tally *Tally, talks bool) Report {
+	w := newWorld(choose, tally, talks)
 	steps := 20 + w.choose.IntN(120)
 	n := 0
 	w.output()
@@ -168,6 +173,9 @@ func (w *world) settle() {
 	w.output()
 	if w.err != nil {
 		return
+	}
+	for n := 0; w.c.HasOutput() && n < 1000; n++ {
+		w.output()
 	}
 	if !w.cut && !w.c.Done() {
 		w.fatal("the last event came, all was packed, and Done is false")

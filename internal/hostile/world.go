@@ -47,6 +47,7 @@ type world struct {
 
 	closed  bool // the last event came
 	closing bool // by the user
+	talks   bool
 	lines   []string
 	digest  uint64
 	err     error
@@ -63,15 +64,15 @@ type Report struct {
 	lines           []string
 }
 
-// Transcript is the last part of the life, one line for each thing that happened.
+// Transcript is the last part of a life that was told, one line for each thing that happened.
 func (r Report) Transcript() string {
 	const last = 80
 	return strings.Join(r.lines[max(0, len(r.lines)-last):], "\n")
 }
 
 // newWorld makes a connection whose configuration is the first of all decisions.
-func newWorld(choose Chooser, tally *Tally) *world {
-	w := &world{choose: choose, tally: tally, now: epoch, states: map[frame.StreamID]stream.State{}}
+func newWorld(choose Chooser, tally *Tally, talks bool) *world {
+	w := &world{choose: choose, tally: tally, talks: talks, now: epoch, states: map[frame.StreamID]stream.State{}}
 	cfg := conn.Config{
 		Strategy: w.newStrategy(), Encoder: &plainfields.Encoder{}, Decoder: &plainfields.Decoder{},
 		OnFrame: w.onFrame, MaxHeaderListSize: 4096, MaxQueuedStreams: 6,
@@ -177,8 +178,18 @@ func (w *world) fatal(format string, args ...any) {
 	}
 }
 
-// note keeps a line and makes it part of the digest (FNV-1a).
+// mix makes octets part of the digest (FNV-1a).
+func (w *world) mix(octets ...byte) {
+	for _, c := range octets {
+		w.digest = (w.digest ^ uint64(c)) * 1099511628211
+	}
+}
+
+// note keeps a line of the transcript, if there is to be one.
 func (w *world) note(direction string, v any) {
+	if !w.talks {
+		return
+	}
 	line := fmt.Sprintf("+%.3fs %s %v", w.now.Sub(epoch).Seconds(), direction, v)
 	if len(line) > 200 {
 		line = line[:200]
@@ -187,9 +198,6 @@ func (w *world) note(direction string, v any) {
 		w.lines = append(w.lines[:0], w.lines[200:]...)
 	}
 	w.lines = append(w.lines, line)
-	for i := range len(line) {
-		w.digest = (w.digest ^ uint64(line[i])) * 1099511628211
-	}
 }
 
 // deliver brings up to n octets of what the server said to the client, in pieces.
@@ -210,6 +218,7 @@ func (w *world) deliver(n int) {
 		if k == 1 {
 			w.tally.reach("one octet is fed")
 		}
+		w.mix(octets[:k]...)
 		w.shadow.FromServer(octets[:k])
 		w.c.Feed(w.now, octets[:k])
 		octets = octets[k:]
@@ -221,6 +230,7 @@ func (w *world) deliver(n int) {
 // events takes the events that there are; now and then the user acts in between.
 func (w *world) events() {
 	for ev := w.c.NextEvent(); ev.Kind != conn.None; ev = w.c.NextEvent() {
+		w.mix(byte(ev.Kind), byte(ev.Stream))
 		if ev.Kind != conn.Data {
 			w.note("!", ev)
 		}
@@ -262,6 +272,7 @@ func (w *world) output() {
 func (w *world) pack(f func(dst []byte) []byte) {
 	before := len(w.unsent)
 	w.unsent = f(w.unsent)
+	w.mix(w.unsent[before:]...)
 	for _, v := range w.shadow.FromClient(w.unsent[before:]) {
 		w.note(">", v)
 	}
