@@ -61,6 +61,9 @@ type budgeted struct {
 	retry  time.Time
 }
 
+// LiftsPingBudget is true if it is for the inner strategy.
+func (s *budgeted) LiftsPingBudget() bool { return flow.LiftsPingBudget(s.Strategy) }
+
 // Open takes at most a share of what is left, so that many idle connections leave something for others.
 func (s *budgeted) Open(now time.Time) flow.Windows {
 	w := s.Strategy.Open(now)

@@ -179,6 +179,9 @@ func (w *watched) Decide(now time.Time, ev flow.Event, dst []flow.Action) []flow
 	return dst
 }
 
+// LiftsPingBudget is true if it is for the strategy watched.
+func (w *watched) LiftsPingBudget() bool { return flow.LiftsPingBudget(w.Strategy) }
+
 // core tells what the core reports.
 func (e *events) core(ev conn.Event) {
 	out := Event{Time: time.Now(), Stream: ev.Stream}

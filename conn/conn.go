@@ -104,6 +104,9 @@ func New(now time.Time, cfg Config) *Conn {
 		lastRecv: now,
 		updates:  5,
 	}
+	if flow.LiftsPingBudget(cfg.Strategy) {
+		c.pings.Lift()
+	}
 	c.recv.Init(flow.DefaultWindow)
 	c.sendBase = flow.MakeBase(flow.DefaultWindow)
 	c.maxOpened = cfg.FirstStreamID - 1

@@ -49,3 +49,6 @@ func (o *observed) Decide(now time.Time, ev Event, dst []Action) []Action {
 	o.observer.Decided(now, ev, dst[before:])
 	return dst
 }
+
+// LiftsPingBudget is true if it is for the strategy observed.
+func (o *observed) LiftsPingBudget() bool { return LiftsPingBudget(o.Strategy) }

@@ -34,7 +34,7 @@ const (
 //   - at most 3 follow our last HEADERS, DATA or WINDOW_UPDATE, and at most 2 the peer's last HEADERS or DATA;
 //   - a complaint of the peer ends the burst and doubles both intervals.
 //
-// The zero value is a full budget.
+// Lift leaves only the first rule for probing. The zero value is a full budget.
 type PingBudget struct {
 	sent        int // of the burst
 	sinceFrame  int
@@ -42,6 +42,7 @@ type PingBudget struct {
 	outstanding bool
 	last        time.Time
 	doubled     uint8
+	lifted      bool
 }
 
 // Allow says why no PING may be sent now, or 0 if one may.
@@ -49,10 +50,29 @@ func (b *PingBudget) Allow(now time.Time, purpose PingPurpose) Refusal {
 	switch {
 	case b.outstanding:
 		return RefusedPingOutstanding
+	case b.lifted && purpose == Probing:
+		return 0
 	case b.Spent(), now.Before(b.Next(purpose)):
 		return RefusedPingBudget
 	}
 	return 0
+}
+
+// Lift lets every PING for probing pass, but for one outstanding at most.
+func (b *PingBudget) Lift() { b.lifted = true }
+
+// A PingLifter is a Strategy that limits its PINGs by rules of its own. It is there for models of other clients, which
+// the budget would make unfaithful; servers close connections of clients that ask too often.
+type PingLifter interface {
+	Strategy
+	// LiftsPingBudget reports whether the budget is lifted.
+	LiftsPingBudget() bool
+}
+
+// LiftsPingBudget reports whether s is a PingLifter that lifts the budget of its connection.
+func LiftsPingBudget(s Strategy) bool {
+	l, ok := s.(PingLifter)
+	return ok && l.LiftsPingBudget()
 }
 
 // Next is the earliest time at which the intervals let a PING pass; the zero time means at once. Answered or FrameSent

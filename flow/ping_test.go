@@ -72,3 +72,22 @@ func TestPingBudgetCalm(t *testing.T) {
 		t.Errorf("the interval ends at an hour: got %s", got.Sub(start))
 	}
 }
+
+// A lifted budget lets PINGs for probing follow each other, one at a time; those for liveness stay limited.
+func TestPingBudgetLifted(t *testing.T) {
+	var b flow.PingBudget
+	b.Lift()
+	for range 100 {
+		if why := b.Allow(at(0), flow.Probing); why != 0 {
+			t.Fatalf("a lifted budget refuses a PING: %s", why)
+		}
+		b.Sent(at(0))
+		if why := b.Allow(at(0), flow.Probing); why != flow.RefusedPingOutstanding {
+			t.Fatalf("a second outstanding PING: %s", why)
+		}
+		b.Answered()
+	}
+	if why := b.Allow(at(0), flow.Liveness); why != flow.RefusedPingBudget {
+		t.Errorf("a PING for liveness: %s", why)
+	}
+}

@@ -19,7 +19,7 @@
 //   - Memory: bodies that nobody reads stop; slow readers and readers that drain in bursts do not inflate a window.
 //   - Determinism: the same events give the same actions, and strategies of one Config share no state.
 //
-// A Config that implements [Bounded] or [Tolerant] is held to what it promises there.
+// A Config that implements [Bounded], [Growing] or [Tolerant] is held to what it promises there.
 //
 // # What it does not do
 //

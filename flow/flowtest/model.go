@@ -63,6 +63,9 @@ func newModel(cfg flow.Config, path Path) *model {
 	if b, ok := cfg.(Bounded); ok {
 		m.bound = b.MemoryBound()
 	}
+	if flow.LiftsPingBudget(m.strategy) {
+		m.pings.Lift()
+	}
 	w := m.strategy.Open(m.now)
 	if w.Stream < 0 || w.Stream > flow.MaxWindow || w.Conn > flow.MaxWindow {
 		m.failf("Open asks for windows that the protocol cannot express: %+v", w)
