@@ -10,8 +10,10 @@ import (
 // That is far less than a DATA frame, so a peer that stops a little before the end of a window, or that waits for room
 // for a whole frame, is never left waiting. A Fixed window moves at most Stream octets per round trip.
 //
-// One reader that does not read takes up to Stream octets of Conn from all others: to tolerate n of them, Conn must
-// be above n times Stream. At most Conn octets are ever buffered.
+// One reader that does not read takes up to Stream octets of Conn from all others: to tolerate n of them, Conn must be
+// above n times Stream. With less, as by default, streams that nobody reads come to hold the whole connection window, and
+// reads of all their siblings fail as stalled once the connection's StallTimeout has passed. At most Conn octets are ever
+// buffered.
 type Fixed struct {
 	// Stream is the window of each stream, in octets. Zero means 65,535, the window every connection starts from.
 	Stream int64

@@ -11,8 +11,8 @@ import (
 // Model: a level's due octets are those that the client counts as credited, plus its size, less what was granted. What a
 // client credits is read from the offsets: octets consumed, or octets received. lost is what it forgets, and negative
 // what it credits twice; a restored window is never larger than size less lost. The offsets move with every piece of a
-// frame, but most clients hand a frame on only when it is complete: with whole set, the credited octets end at the last
-// complete frame.
+// frame, but most clients hand a frame on only when it is complete: with whole set, nothing of the latest frame counts
+// before all of it does.
 type client struct {
 	stream, conn side
 	whole        bool
@@ -20,9 +20,8 @@ type client struct {
 	atOpen       int64 // granted on each stream together with its HEADERS
 
 	streams map[uint32]*book
-	total   book // of the connection
-	last    uint32
-	partial int64 // octets of an incomplete frame that were consumed already
+	total   book  // of the connection
+	partial int64 // the sum of all books'
 	frame   int64 // the DATA frame that the last event completed, padding included, or 0
 }
 
@@ -50,7 +49,10 @@ type book struct {
 	size    int64
 	lost    int64
 	whole   int64 // octets received up to the end of the last complete frame
+	start   int64 // of the latest frame
+	end     int64
 	frame   int64 // the frame that is arriving
+	partial int64 // octets of the latest frame that were consumed while others of it were not
 	granted time.Time
 	ended   bool
 }
@@ -83,9 +85,9 @@ func (c *client) track(now time.Time, ev flow.Event) *book {
 		b = &book{size: c.stream.size + c.atOpen, granted: now}
 		c.streams[ev.Stream] = b
 	case flow.FrameStart:
-		c.last = ev.Stream
 		if b != nil {
 			b.frame = ev.N
+			b.start, b.end = ev.StreamWindow.Charged-ev.N, ev.StreamWindow.Charged
 		}
 	case flow.Padding:
 		if c.forgetsPads {
@@ -96,8 +98,9 @@ func (c *client) track(now time.Time, ev flow.Event) *book {
 		}
 	case flow.StreamClosed:
 		delete(c.streams, ev.Stream)
-		if c.last == ev.Stream {
-			c.partial = 0
+		if b != nil {
+			c.partial -= b.partial
+			b = nil
 		}
 	case flow.Discarded:
 		c.frame = ev.N
@@ -119,9 +122,12 @@ func (c *client) complete(b *book, ev flow.Event) {
 		c.frame, b.frame = b.frame, 0
 		b.whole = o.Received
 	}
-	if c.last == ev.Stream && ev.Kind != flow.StreamClosed {
-		c.partial = max(0, o.Consumed-b.whole)
+	partial := int64(0)
+	if c.whole && b.start < o.Consumed && o.Consumed < b.end {
+		partial = o.Consumed - b.start
 	}
+	c.partial += partial - b.partial
+	b.partial = partial
 }
 
 // grant appends what is due on the event's stream and on the connection.
@@ -145,12 +151,12 @@ func (c *client) grant(now time.Time, ev flow.Event, dst []flow.Action) []flow.A
 }
 
 func (c *client) streamView(now time.Time, b *book, o flow.Offsets) view {
-	credited, known := o.Consumed, o.Charged
-	if c.stream.onReceipt {
-		credited = o.Received
-	}
+	credited, known := o.Consumed-b.partial, o.Charged
 	if c.whole {
-		credited, known = min(credited, b.whole), b.whole
+		known = b.whole
+	}
+	if c.stream.onReceipt {
+		credited = min(o.Received, known)
 	}
 	return view{
 		size: b.size, rem: o.Granted - known, due: credited + b.size - o.Granted - b.lost,

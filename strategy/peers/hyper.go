@@ -115,7 +115,7 @@ func (h *hyperAdaptive) poll(b *book, ev flow.Event) int64 {
 	if h.polled == nil {
 		h.polled = make(map[uint32]int64)
 	}
-	at := min(ev.StreamWindow.Consumed, b.whole)
+	at := ev.StreamWindow.Consumed - b.partial
 	n := at - h.polled[ev.Stream]
 	h.polled[ev.Stream] = at
 	return n

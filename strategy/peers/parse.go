@@ -164,6 +164,17 @@ func (o *options) size(name string) int64 {
 	return int64(n) * octets
 }
 
+// count is an option that is a number from 1 to most.
+func (o *options) count(name string, most int64) int64 {
+	s, given := o.values[name]
+	n, err := strconv.ParseUint(s, 10, 32)
+	if given && (err != nil || n < 1 || int64(n) > most) {
+		o.fail("option %s: %q: want 1 to %d", name, s, most)
+		return 0
+	}
+	return int64(n)
+}
+
 // conn is an option that is a connection window.
 func (o *options) conn(name string) int64 {
 	n := o.size(name)
