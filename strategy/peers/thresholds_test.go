@@ -23,7 +23,112 @@ func TestFirstGrants(t *testing.T) {
 	tests := []struct {
 		spec string
 		want first
-	}{}
+	}{
+		{"peer:nethttp", first{
+			Windows:     flow.Windows{Stream: 4194304, Conn: 1073807359},
+			StreamAfter: 16384, Stream: 16384, ConnAfter: 16384, Conn: 16384,
+		}},
+		{"peer:grpc-go", first{
+			Windows:     flow.Windows{Stream: 65535, Conn: 65535},
+			StreamAfter: 16384, Stream: 16384, ConnAfter: 16384, Conn: 16384,
+		}},
+		{"peer:hyper", first{
+			Windows:     flow.Windows{Stream: 2097152, Conn: 5242880},
+			StreamAfter: 704512, Stream: 704512, ConnAfter: 1753088, Conn: 1753088,
+		}},
+		{"peer:hyper-adaptive", first{
+			Windows:     flow.Windows{Stream: 65535, Conn: 65535},
+			StreamAfter: 32768, Stream: 16384, ConnAfter: 32768, Conn: 16384,
+		}},
+		{"peer:dotnet", first{
+			Windows:     flow.Windows{Stream: 65535, Conn: 67108864},
+			StreamAfter: 16384, Stream: 16384, ConnAfter: 8388608, Conn: 8388608,
+		}},
+		{"peer:nghttp2", first{
+			Windows:     flow.Windows{Stream: 65535, Conn: 65535},
+			StreamAfter: 32768, Stream: 32768, ConnAfter: 32768, Conn: 32768,
+		}},
+		{"peer:h2load", first{
+			Windows:     flow.Windows{Stream: 1073741823, Conn: 1073741823},
+			StreamAfter: 0, Stream: 0, ConnAfter: 0, Conn: 0,
+		}},
+		{"peer:curl", first{
+			Windows: flow.Windows{Stream: 65536, Conn: 1048576000}, AtHead: 10420224,
+			StreamAfter: 5242880, Stream: 5242880, ConnAfter: 0, Conn: 0,
+		}},
+		{"peer:node", first{
+			Windows:     flow.Windows{Stream: 65535, Conn: 65535},
+			StreamAfter: 32768, Stream: 32768, ConnAfter: 32768, Conn: 32768,
+		}},
+		{"peer:undici", first{
+			Windows:     flow.Windows{Stream: 262144, Conn: 524288},
+			StreamAfter: 131072, Stream: 131072, ConnAfter: 262144, Conn: 262144,
+		}},
+		{"peer:python-h2", first{
+			Windows:     flow.Windows{Stream: 65535, Conn: 65535},
+			StreamAfter: 32768, Stream: 32768, ConnAfter: 32768, Conn: 32768,
+		}},
+		{"peer:httpx", first{
+			Windows: flow.Windows{Stream: 65535, Conn: 16842751}, AtOpen: 16777216,
+			StreamAfter: 8421376, Stream: 8421376, ConnAfter: 8421376, Conn: 8421376,
+		}},
+		{"peer:grpc-java", first{
+			Windows:     flow.Windows{Stream: 1048576, Conn: 1048576},
+			StreamAfter: 524288, Stream: 524288, ConnAfter: 524288, Conn: 524288,
+		}},
+		{"peer:netty", first{
+			Windows:     flow.Windows{Stream: 65535, Conn: 65535},
+			StreamAfter: 32768, Stream: 32768, ConnAfter: 32768, Conn: 32768,
+		}},
+		{"peer:jetty", first{
+			Windows:     flow.Windows{Stream: 8388608, Conn: 16777216},
+			StreamAfter: 4210688, Stream: 4210688, ConnAfter: 8404992, Conn: 8404992,
+		}},
+		{"peer:chromium", first{
+			Windows:     flow.Windows{Stream: 6291456, Conn: 15728640},
+			StreamAfter: 3162112, Stream: 3162112, ConnAfter: 7880704, Conn: 7880704,
+		}},
+		{"peer:firefox", first{
+			Windows: flow.Windows{Stream: 131072, Conn: 12582912}, AtOpen: 12451840,
+			StreamAfter: 4194304, Stream: 4194304, ConnAfter: 4194304, Conn: 4194304,
+		}},
+		{"peer:okhttp", first{
+			Windows:     flow.Windows{Stream: 16777216, Conn: 16777216},
+			StreamAfter: 8388608, Stream: 8388608, ConnAfter: 8388608, Conn: 8388608,
+		}},
+		{"peer:dart", first{
+			Windows:     flow.Windows{Stream: 65535, Conn: 65535},
+			StreamAfter: 16384, Stream: 16384, ConnAfter: 16384, Conn: 16384,
+		}},
+		{"peer:swift-nio", first{
+			Windows:     flow.Windows{Stream: 65535, Conn: 65535},
+			StreamAfter: 32768, Stream: 32768, ConnAfter: 32768, Conn: 32768,
+		}},
+		{"peer:envoy", first{
+			Windows:     flow.Windows{Stream: 16777216, Conn: 25165824},
+			StreamAfter: 8388608, Stream: 8388608, ConnAfter: 12582912, Conn: 12582912,
+		}},
+		{"peer:mod_http2", first{
+			Windows:     flow.Windows{Stream: 65535, Conn: 2147483647},
+			StreamAfter: 32768, Stream: 32768, ConnAfter: 0, Conn: 0,
+		}},
+		{"peer:quic-go", first{
+			Windows:     flow.Windows{Stream: 524288, Conn: 786432},
+			StreamAfter: 131072, Stream: 131072, ConnAfter: 196608, Conn: 196608,
+		}},
+		{"peer:quiche", first{
+			Windows:     flow.Windows{Stream: 16384, Conn: 65535},
+			StreamAfter: 16384, Stream: 16384, ConnAfter: 32768, Conn: 32768,
+		}},
+		{"peer:neqo", first{
+			Windows:     flow.Windows{Stream: 65535, Conn: 65535},
+			StreamAfter: 16384, Stream: 16384, ConnAfter: 16384, Conn: 16384,
+		}},
+		{"peer:linux", first{
+			Windows:     flow.Windows{Stream: 65535, Conn: 65535},
+			StreamAfter: 16384, Stream: 16384, ConnAfter: 16384, Conn: 16384,
+		}},
+	}
 	for _, tt := range tests {
 		t.Run(tt.spec, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, drive(parse(t, tt.spec))); diff != "" {
