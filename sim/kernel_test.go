@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -71,19 +73,28 @@ func (c cell) scenario() sim.Scenario {
 // the medians over as many seeds as it takes to be steady.
 func model(t *testing.T, s sim.Scenario) (cold, warm float64) {
 	t.Helper()
-	seeds := uint64(1)
+	seeds := 1
 	if s.Loss > 0 {
-		seeds = 61
+		seeds = 201
 	}
-	var colds, warms []float64
-	for s.Seed = range seeds {
-		r, err := sim.Run(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		colds = append(colds, r.Records[0].Seconds)
-		warms = append(warms, (r.Records[1].Seconds+r.Records[2].Seconds)/2)
+	colds, warms := make([]float64, seeds), make([]float64, seeds)
+	var group sync.WaitGroup
+	for first := range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for i := first; i < seeds; i += runtime.GOMAXPROCS(0) {
+				s := s
+				s.Seed = uint64(i)
+				r, err := sim.Run(s)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				colds[i] = r.Records[0].Seconds
+				warms[i] = (r.Records[1].Seconds + r.Records[2].Seconds) / 2
+			}
+		})
 	}
+	group.Wait()
 	slices.Sort(colds)
 	slices.Sort(warms)
 	return colds[len(colds)/2], warms[len(warms)/2]
