@@ -17,9 +17,13 @@ import (
 // A client is a way of making requests, all on one connection.
 type client struct {
 	name string
-	// ours says that it takes a flow.Config.
-	ours bool
-	dial func(t *testing.T, to target, config flow.Config) transfer
+	dial func(t *testing.T, to target, with options) transfer
+}
+
+// options are what varies of the clients that are ours. The zero value is their default.
+type options struct {
+	flow     flow.Config
+	maxFrame uint32 // octets
 }
 
 // A target is one address of a server under test.
@@ -35,9 +39,8 @@ type target struct {
 type transfer func(ctx context.Context, path string, body io.Reader, size int64, read func(io.Reader) error) error
 
 var clients = []client{
-	{name: "net-http", dial: dialNetHTTP},
-	{name: "h2http", ours: true, dial: dialH2HTTP},
-	{name: "h2flow", ours: true, dial: dialStreams},
+	{name: "h2http", dial: dialH2HTTP},
+	{name: "h2flow", dial: dialStreams},
 }
 
 // method is what a transfer with that body is.
@@ -49,7 +52,7 @@ func method(body io.Reader) string {
 }
 
 // dialNetHTTP is the control: Go's own client.
-func dialNetHTTP(t *testing.T, to target, _ flow.Config) transfer {
+func dialNetHTTP(t *testing.T, to target, _ options) transfer {
 	transport := &http.Transport{TLSClientConfig: to.trust.Clone(), Protocols: new(http.Protocols)}
 	transport.Protocols.SetHTTP2(true)
 	transport.Protocols.SetUnencryptedHTTP2(true)
@@ -58,10 +61,21 @@ func dialNetHTTP(t *testing.T, to target, _ flow.Config) transfer {
 }
 
 // dialH2HTTP is h2http.Transport.
-func dialH2HTTP(t *testing.T, to target, config flow.Config) transfer {
-	transport := &h2http.Transport{Flow: config, TLSClientConfig: to.trust, AllowHTTP: true, MaxConnsPerHost: 1}
+func dialH2HTTP(t *testing.T, to target, with options) transfer {
+	return roundTrip(oneConnection(t, to, with), to)
+}
+
+// oneConnection is a Transport for the requests to one server, over a single connection.
+func oneConnection(t *testing.T, to target, with options) *h2http.Transport {
+	transport := &h2http.Transport{
+		Flow:             with.flow,
+		MaxReadFrameSize: int64(with.maxFrame),
+		TLSClientConfig:  to.trust,
+		AllowHTTP:        true,
+		MaxConnsPerHost:  1,
+	}
 	t.Cleanup(transport.CloseIdleConnections)
-	return roundTrip(transport, to)
+	return transport
 }
 
 // roundTrip makes transfers through any http.RoundTripper.
@@ -85,12 +99,14 @@ func roundTrip(transport http.RoundTripper, to target) transfer {
 }
 
 // dialStreams is the low-level API, without net/http.
-func dialStreams(t *testing.T, to target, config flow.Config) transfer {
+func dialStreams(t *testing.T, to target, with options) transfer {
 	dial := h2flow.DialCleartext
 	if to.scheme == "https" {
 		dial = h2flow.Dial
 	}
-	c, err := dial(t.Context(), to.addr, &h2flow.Config{Flow: config, TLSConfig: to.trust})
+	c, err := dial(t.Context(), to.addr, &h2flow.Config{
+		Flow: with.flow, MaxReadFrameSize: with.maxFrame, TLSConfig: to.trust,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,9 @@ package interop
 import (
 	"bytes"
 	"errors"
+	"io"
 	"net"
+	"os"
 	"os/exec"
 	"testing"
 	"time"
@@ -11,14 +13,14 @@ import (
 
 const (
 	startAttempts = 3
-	startTimeout  = 10 * time.Second
+	startTimeout  = 20 * time.Second
 	dialInterval  = 5 * time.Millisecond
 )
 
-// startProcess runs the command that build returns until the test ends, and returns the loopback addresses where it
+// startProcess runs the command that build returns until the test ends, and returns it with the loopback addresses where it
 // listens, one for each port that build was given. A free port may be taken by somebody else before the command binds
 // it, so a command that ends at once is tried again on others.
-func startProcess(t *testing.T, ports int, build func(ports []string) *exec.Cmd) (addrs []string) {
+func startProcess(t *testing.T, ports int, build func(ports []string) *exec.Cmd) (p *process, addrs []string) {
 	t.Helper()
 	for attempt := 1; ; attempt++ {
 		free, addrs := freePorts(t, ports)
@@ -28,7 +30,7 @@ func startProcess(t *testing.T, ports int, build func(ports []string) *exec.Cmd)
 		}
 		if err = p.await(addrs); err == nil {
 			t.Cleanup(p.stop)
-			return addrs
+			return p, addrs
 		}
 		p.stop()
 		if attempt == startAttempts {
@@ -44,31 +46,38 @@ func freePorts(t *testing.T, n int) (ports, addrs []string) {
 		l := listen(t)
 		defer l.Close() // not before all are chosen, or one could come twice
 		addr := l.Addr().String()
-		_, port, err := net.SplitHostPort(addr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, port := splitAddr(t, addr)
 		ports, addrs = append(ports, port), append(addrs, addr)
 	}
 	return ports, addrs
 }
 
-// A process is a running child.
+// A process is a running child, or its supervisor.
 type process struct {
 	cmd    *exec.Cmd
+	life   io.Closer    // its standard input; the end of it ends the process and all its children
 	output bytes.Buffer // of both streams; complete once exited is closed
 	exited chan struct{}
 }
 
+// launch starts a command. On Linux none of its children outlives the test, however that ends; see supervise.
 func launch(cmd *exec.Cmd) (*process, error) {
-	p := &process{cmd: cmd, exited: make(chan struct{})}
-	cmd.Stdout, cmd.Stderr = &p.output, &p.output
-	if err := cmd.Start(); err != nil {
+	args, err := supervised(append([]string{cmd.Path}, cmd.Args[1:]...))
+	if err != nil {
+		return nil, err
+	}
+	p := &process{cmd: exec.Command(args[0], args[1:]...), exited: make(chan struct{})}
+	p.cmd.Dir, p.cmd.Env, p.cmd.SysProcAttr = cmd.Dir, cmd.Env, ownGroup()
+	p.cmd.Stdout, p.cmd.Stderr = &p.output, &p.output
+	if p.life, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
 	go func() {
 		defer close(p.exited)
-		cmd.Wait()
+		p.cmd.Wait()
 	}()
 	return p, nil
 }
@@ -97,8 +106,19 @@ func (p *process) await(addrs []string) error {
 	return nil
 }
 
-// stop ends the process, by its id, and waits for that.
+// signal asks the process for something. Its supervisor, where there is one, passes it on.
+func (p *process) signal(t *testing.T, s os.Signal) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// stop ends the process and its children, by their ids, and waits for that.
 func (p *process) stop() {
-	p.cmd.Process.Kill() // an error means that it has ended
+	p.life.Close()
+	if !supervises {
+		p.cmd.Process.Kill() // an error means that it has ended
+	}
 	<-p.exited
 }

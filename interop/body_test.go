@@ -9,57 +9,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"example.com/h2flow/flow"
-	"example.com/h2flow/strategy"
 )
-
-// Bound by one window per round trip, constant, growing, and without any bound.
-var strategies = []string{"fixed:stream=65535:conn=65535", "threshold", "bdp", "unlimited"}
 
 // transferTimeout is far above what any of the transfers takes.
 const transferTimeout = 30 * time.Second
-
-// Every client moves a large body down and up, unharmed, to every server, over TLS and in cleartext, whatever decides
-// the windows.
-func TestTransfers(t *testing.T) {
-	o := newOrigin(t)
-	for _, s := range servers {
-		t.Run(s.name, func(t *testing.T) {
-			at := s.start(t, o)
-			for _, to := range []target{
-				{scheme: "http", addr: at.cleartext, trust: o.trust},
-				{scheme: "https", addr: at.tls, trust: o.trust},
-			} {
-				for _, c := range clients {
-					c.eachStrategy(t, to, func(t *testing.T, config flow.Config) {
-						transfer := c.dial(t, to, config)
-						t.Run("download", func(t *testing.T) { testDownload(t, transfer, o.download) })
-						t.Run("upload", func(t *testing.T) { testUpload(t, transfer, s.echoes) })
-						t.Run("abandoned", func(t *testing.T) { testAbandoned(t, transfer, o.download) })
-						t.Run("parallel", func(t *testing.T) { testParallel(t, transfer, o.download) })
-					})
-				}
-			}
-		})
-	}
-}
-
-// eachStrategy runs f once with each strategy, or once for a client that has none.
-func (c client) eachStrategy(t *testing.T, to target, f func(t *testing.T, config flow.Config)) {
-	name := to.scheme + "/" + c.name
-	if !c.ours {
-		t.Run(name, func(t *testing.T) { f(t, nil) })
-		return
-	}
-	for _, text := range strategies {
-		config, err := strategy.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Run(name+"/"+text, func(t *testing.T) { f(t, config) })
-	}
-}
 
 func testDownload(t *testing.T, transfer transfer, want digest) {
 	ctx, cancel := context.WithTimeout(t.Context(), transferTimeout)

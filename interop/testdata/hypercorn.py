@@ -1,0 +1,1 @@
+h2_max_header_list_size = 131072

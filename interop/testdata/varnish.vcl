@@ -1,0 +1,10 @@
+vcl 4.1;
+backend default {
+	.host = "{{.BackendHost}}";
+	.port = "{{.BackendPort}}";
+}
+sub vcl_recv {
+	if (req.url ~ "^/b/") {
+		return (pass);
+	}
+}
