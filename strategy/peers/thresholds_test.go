@@ -141,9 +141,11 @@ func TestFirstGrants(t *testing.T) {
 	}
 }
 
+var now = time.Unix(1000, 0)
+
 // drive gives s one stream of 32 MiB. Windows are not enforced: the rule is what is looked at.
 func drive(cfg flow.Config) first {
-	now := time.Unix(1000, 0)
+	now := now
 	s := cfg.New()
 	var f first
 	f.Windows = s.Open(now)
