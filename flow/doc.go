@@ -18,7 +18,9 @@
 // it refused by an ActionRefused event. The other direction, what the peer lets us send, is a [SendWindow]. Windows of
 // streams are relative to a [Base], so that a changed initial window costs the same with any number of streams.
 //
-// [Observe] puts an [Observer] beside each strategy of a Config, a [Meter] for example. Package strategy has strategies
+// [Observe] puts an [Observer] beside each strategy of a Config, a [Meter] for example. [Record] writes down all events
+// and actions of a connection as JSON lines; [ReadLog] reads them, and a [Log] replays them to any other strategy: what it
+// would have decided on the same arrivals, not how long the transfer would have taken. Package strategy has strategies
 // to use, package flowtest a suite that any strategy can be run through.
 //
 // # Invariants

@@ -4,6 +4,8 @@
 //
 //	func TestMine(t *testing.T) { flowtest.Run(t, Mine{}) }
 //
+// The example of Run is a whole strategy in fifty lines, and what the suite says when it forgets a grant.
+//
 // It drives strategies made by a [flow.Config] with a small model of a connection, its server and the path between, in
 // virtual time and on one goroutine: the server obeys both windows and sends as fast as they and the path allow; readers
 // keep up, are slow, drain in bursts, or never read; streams are cancelled with octets unread and on the way; frames are

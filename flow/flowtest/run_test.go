@@ -79,6 +79,7 @@ func (r *recorder) Errorf(format string, args ...any) {
 }
 
 func TestRunPassesSoundStrategies(t *testing.T) {
+	flowtest.Run(t, Quarters{Stream: 1 << 20, Conn: 2 << 20})
 	flowtest.Run(t, sound())
 	flowtest.Run(t, promising{sound(), 4 << 20, 3})
 }
