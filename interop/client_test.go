@@ -111,6 +111,11 @@ func dialStreams(t *testing.T, to target, with options) transfer {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
+	return streamTransfer(c, to)
+}
+
+// streamTransfer makes transfers over one connection.
+func streamTransfer(c *h2flow.ClientConn, to target) transfer {
 	return func(ctx context.Context, path string, body io.Reader, size int64, read func(io.Reader) error) error {
 		s, err := c.OpenStream(ctx, streamRequest(to, path, body, size))
 		if err != nil {
