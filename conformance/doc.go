@@ -28,7 +28,7 @@
 //	> HEADERS stream=1     the client says this next; what it may say at any time is passed over
 //	> DATA stream=1 total=65535
 //	                       it sends so many octets, in frames of any size
-//	> A | B                it says one of these; the first is the best
+//	> A || B | C           it says one of these; A and B are right, and C is what the RFC permits
 //	>? A | B               it may say this from here on
 //	< DATA stream=1 len=5  the server says this
 //	< 9 times PING         and this, so often

@@ -37,9 +37,12 @@ func (r *run) take(s step, v fmt.Stringer) bool {
 		r.heads = append(r.heads, h)
 		return s.alts[0][0] == "HEADERS" && r.takeHead(s.alts[0])
 	}
+	if r.secondReset(v) {
+		return false
+	}
 	for i, a := range s.alts {
 		if r.matches(a, v) {
-			r.settle(i, a, v)
+			r.settle(i, s.equal[i], v)
 			return true
 		}
 	}
@@ -60,15 +63,33 @@ func (r *run) take(s step, v fmt.Stringer) bool {
 	return false
 }
 
-// settle notes that the client did alternative i of a step.
-func (r *run) settle(i int, a alternative, v fmt.Stringer) {
+// secondReset says whether v is RST_STREAM for a stream that the client has reset before, which the RFC advises against:
+// Section 5.4.2 (9113-5.4.2-2). It fails a case that is about that.
+func (r *run) secondReset(v fmt.Stringer) bool {
+	f, ok := v.(frame.RSTStream)
+	if !ok {
+		return false
+	}
+	if !slices.Contains(r.reset, f.Stream) {
+		r.reset = append(r.reset, f.Stream)
+		return false
+	}
+	if slices.Contains(r.c.Requirements, "9113-5.4.2-2") {
+		failf("%v for the second time", v)
+	}
+	r.lower(Allowed, "%v for the second time", v)
+	return true
+}
+
+// settle notes that the client did alternative i of a step with v.
+func (r *run) settle(i int, equal bool, v fmt.Stringer) {
 	_, isGoAway := v.(frame.GoAway)
-	r.gone = r.gone || isGoAway && a.isError()
-	if i > 0 {
+	r.gone = r.gone || isGoAway && r.ends(v)
+	if !equal {
 		r.lower(Allowed, "%v", v)
-		if r.ends(v) {
-			r.end(v)
-		}
+	}
+	if i > 0 && r.ends(v) {
+		r.end(v)
 	}
 }
 
@@ -211,17 +232,22 @@ func (r *run) takeHead(a alternative) bool {
 	return false
 }
 
+func isClosed(a alternative) bool { return a[0] == "closed" }
+
 // noMore ends a step after which nothing more comes.
 func (r *run) noMore(s step, err error) {
 	if errors.Is(err, errTimeout) {
 		failf("%s\n  got  nothing in %v", s.line, r.timeout)
 	}
-	if slices.ContainsFunc(s.alts, func(a alternative) bool { return a[0] == "closed" }) {
-		r.lower(Allowed, "the connection is closed")
+	if slices.ContainsFunc(s.alts, isClosed) {
+		if i := slices.IndexFunc(s.alts, isClosed); !s.equal[i] {
+			r.lower(Allowed, "the connection is closed")
+		}
 		r.ended, r.gone = true, true
 		return
 	}
-	if !s.alts[0].isError() {
+	may := s.kind == 'b' && slices.ContainsFunc(r.may, func(a alternative) bool { return a[0] == "GOAWAY" })
+	if !s.alts[0].isError() && !may {
 		failf("%s\n  got  the end of the connection: %v", s.line, err)
 	}
 	r.lower(GaveUp, "%s\n  got  the end of the connection: %v", s.line, err)
@@ -235,21 +261,24 @@ func (r *run) wantTotal(s step) {
 	defer deadline.Stop()
 	left := s.total - r.passed
 	r.passed = 0
-	if left < 0 {
+	if left < 0 && s.total != toTheEnd {
 		failf("%s\n  got  %d octets already", s.line, s.total-left)
 	}
-	for left > 0 {
+	for left != 0 {
 		v, err := r.next(deadline.C)
 		if err != nil {
-			failf("%s, of which %d are to come\n  got  %v", s.line, left, err)
+			failf("%s, of which %d are to come\n  got  %v", s.line, max(left, 0), err)
 		}
 		d, ok := v.(frame.Data)
-		if ok && len(d.Data) <= left && r.matches(s.alts[0][:2], v) {
+		switch {
+		case ok && s.total == toTheEnd && r.matches(s.alts[0][:2], v):
+			if d.EndStream {
+				return
+			}
+		case ok && len(d.Data) <= left && r.matches(s.alts[0][:2], v):
 			left -= len(d.Data)
-			continue
-		}
-		if ok || !r.passOver(s, v) {
-			failf("%s, of which %d are to come\n  got  %v", s.line, left, v)
+		case ok || !r.passOver(s, v):
+			failf("%s, of which %d are to come\n  got  %v", s.line, max(left, 0), v)
 		}
 	}
 }

@@ -24,6 +24,14 @@ type Client interface {
 	Close()
 }
 
+// A JointClient is a Client whose requests begin and end as one, such as a command that is given two URLs: they all
+// succeed if it does, and if it fails, nobody knows which of them.
+type JointClient interface {
+	Client
+	// Joint says whether that is so.
+	Joint() bool
+}
+
 // Unknown is a status or a length that a client cannot tell.
 const Unknown = -1
 
@@ -59,6 +67,7 @@ type run struct {
 	results  []*result // of the requests, in the order of the script
 	asked    int       // how many were asked for
 	arrived  []frame.StreamID
+	reset    []frame.StreamID
 	heads    []peer.Headers // of requests that the script has not come to
 	maxFrame uint32
 	passed   int // octets of DATA that were passed over since the last barrier
@@ -105,9 +114,30 @@ func (r *run) lower(v Verdict, format string, args ...any) {
 
 func (r *run) play() {
 	r.greet()
+	j, ok := r.client.(JointClient)
+	joint := ok && j.Joint() && len(r.c.requests) > 1
 	for _, s := range r.c.steps {
-		if !r.ended || s.kind == '!' {
+		switch {
+		case s.kind != '!' && r.ended, joint && s.isRequest():
+		default:
 			r.step(s)
+		}
+	}
+	if joint {
+		r.wantJoint()
+	}
+}
+
+// wantJoint judges the end of all requests at once: if one is to fail, that one.
+func (r *run) wantJoint() {
+	i := slices.IndexFunc(r.c.steps, func(s step) bool { return s.isRequest() && s.alts[0][0] == "fails" })
+	if i >= 0 {
+		r.wantOutcome(r.c.steps[i])
+		return
+	}
+	for _, s := range r.c.steps {
+		if s.isRequest() {
+			r.wantOutcome(s)
 		}
 	}
 }
@@ -146,7 +176,7 @@ func (r *run) greet() {
 		return
 	}
 	r.send(frame.MakeSettings(r.c.greeting...), frame.Settings{Ack: true})
-	r.want(step{line: "> SETTINGS ACK", alts: []alternative{{"SETTINGS", "ACK"}}})
+	r.want(step{line: "> SETTINGS ACK", alts: []alternative{{"SETTINGS", "ACK"}}, equal: []bool{true}})
 }
 
 func (r *run) deadline() *time.Timer { return time.NewTimer(r.timeout) }
@@ -166,7 +196,7 @@ func (r *run) step(s step) {
 		switch {
 		case s.may:
 			r.may = append(r.may, s.alts...)
-		case s.total > 0:
+		case s.total != 0:
 			r.wantTotal(s)
 		default:
 			r.want(s)
@@ -240,7 +270,7 @@ func (r *run) barrier(s step) {
 		ping := frame.Ping{Data: [8]byte{'b', 'a', 'r', 'r', 'i', 'e', 'r', i}}
 		r.send(ping)
 		ping.Ack = true
-		s.alts = []alternative{strings.Fields(ping.String())}
+		s.alts, s.equal = []alternative{strings.Fields(ping.String())}, []bool{true}
 		r.want(s)
 		if r.ended {
 			return

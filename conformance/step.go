@@ -15,12 +15,16 @@ type step struct {
 	request Request // '='
 	say     sayer   // '<'
 	alts    []alternative
-	may     bool // '>': the client may say this, and need not
-	total   int  // '>': octets of DATA to come; 0: the step is about one frame
+	equal   []bool // which alternatives are as good as the first
+	may     bool   // '>': the client may say this, and need not
+	total   int    // '>': octets of DATA to come; 0: the step is about one frame
 }
 
 // An alternative is one thing that the client, or the application, may do: words that must all be there.
 type alternative []string
+
+// isRequest says whether s is about the end of a request.
+func (s step) isRequest() bool { return s.kind == '!' && s.request.Method != "" }
 
 func (a alternative) String() string { return strings.Join(a, " ") }
 
@@ -28,6 +32,9 @@ func (a alternative) String() string { return strings.Join(a, " ") }
 func (a alternative) isError() bool {
 	return (a[0] == "GOAWAY" || a[0] == "RST_STREAM") && !slices.Contains(a, "code=NO_ERROR")
 }
+
+// toTheEnd is the total of a step that wants everything up to END_STREAM.
+const toTheEnd = -1
 
 func parseStep(line string) (step, error) {
 	if line == "barrier" {
@@ -59,12 +66,14 @@ func parseStep(line string) (step, error) {
 
 // parseWant parses what the client or the application is to do.
 func (s *step) parseWant(words []string) error {
-	for part := range strings.SplitSeq(strings.Join(words, " "), "|") {
+	for part := range strings.SplitSeq(strings.ReplaceAll(strings.Join(words, " "), "||", "|="), "|") {
+		part, equal := strings.CutPrefix(part, "=")
 		a := alternative(strings.Fields(part))
 		if len(a) == 0 {
 			return fmt.Errorf("an alternative is empty: %q", s.line)
 		}
 		s.alts = append(s.alts, a)
+		s.equal = append(s.equal, equal || len(s.equal) == 0)
 	}
 	if s.kind == '!' {
 		if s.alts[0][0] == "closed" {
@@ -79,6 +88,10 @@ func (s *step) parseWant(words []string) error {
 	}
 	text, ok := strings.CutPrefix(words[len(words)-1], "total=")
 	if !ok {
+		return nil
+	}
+	if text == "rest" {
+		s.total = toTheEnd
 		return nil
 	}
 	var err error

@@ -39,6 +39,7 @@ type wire struct {
 
 func newWire(nc net.Conn, timeout time.Duration) *wire {
 	w := &wire{Peer: peer.New(peer.HPACK), nc: nc, timeout: timeout, in: make(chan []byte), done: make(chan struct{})}
+	w.Lenient = true
 	w.changed.L = &w.mu
 	start := time.Now()
 	w.Elapsed = func() time.Duration { return time.Since(start) }

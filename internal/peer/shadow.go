@@ -19,6 +19,9 @@ type Shadow struct {
 	// That is so when a test drives the client's core without a network, and makes more rules apply.
 	Prompt bool
 
+	// Lenient says that what the RFC only advises against is no violation: a second RST_STREAM for a stream.
+	Lenient bool
+
 	dec fieldDecoder
 
 	clientIn, serverIn []byte // beginnings of frames

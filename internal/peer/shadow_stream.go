@@ -71,7 +71,7 @@ func (s *Shadow) clientReset(f frame.RSTStream) {
 	}
 	switch {
 	// One RST_STREAM per stream. RFC 9113, Section 5.4.2 (9113-5.4.2-2).
-	case st.clientReset:
+	case st.clientReset && !s.Lenient:
 		s.violate("%v for the second time", f)
 	// RST_STREAM is not answered in kind. RFC 9113, Section 5.4.2 (9113-5.4.2-3).
 	case s.processed(st.serverReset):

@@ -24,7 +24,9 @@ const (
 )
 
 // commands are the verbs, in the order in which the help lists them.
-var commands = []command{demoCommand, getCommand, benchCommand, serveCommand, framesCommand}
+var commands = []command{
+	demoCommand, getCommand, benchCommand, serveCommand, framesCommand, conformCommand,
+}
 
 // Main runs the command line args, which are without the program's name, and returns the status to exit with.
 // configs are strategies in addition to those of package strategy: --strategy selects one by its String or the part of
