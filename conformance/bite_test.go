@@ -69,7 +69,7 @@ func (a *crudeClient) serve(out []byte) {
 			_, _ = a.nc.Write(frame.AppendSettingsAck(nil))
 		case isSettings && h.Flags.Has(frame.FlagAck):
 		case a.nervous:
-			_, _ = a.nc.Write(frame.AppendGoAway(nil, 0, frame.InternalError, nil))
+			_, _ = a.nc.Write(frame.AppendGoAway(nil, 0, frame.ConnectError, nil))
 			a.nc.Close()
 		case h.Type == frame.TypePing && !h.Flags.Has(frame.FlagAck) && h.Length == 8:
 			write(frame.AppendPing(nil, true, [8]byte(payload)))

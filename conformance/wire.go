@@ -170,9 +170,11 @@ func (w *wire) next(deadline <-chan time.Time) (fmt.Stringer, error) {
 	}
 }
 
-// feed takes what the reading goroutine read.
+// feed takes what the reading goroutine read. A server that the client has left closes too, as any would.
 func (w *wire) feed(octets []byte, ok bool) {
-	w.inEnded = !ok
+	if w.inEnded = !ok; !ok {
+		w.finish()
+	}
 	w.Feed(octets)
 }
 

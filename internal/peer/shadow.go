@@ -19,7 +19,8 @@ type Shadow struct {
 	// That is so when a test drives the client's core without a network, and makes more rules apply.
 	Prompt bool
 
-	// Lenient says that what the RFC only advises against is no violation: a second RST_STREAM for a stream.
+	// Lenient says that what the RFC only advises against is no violation: a second RST_STREAM for a stream, and frames
+	// between a GOAWAY with an error and the end of the connection.
 	Lenient bool
 
 	dec fieldDecoder

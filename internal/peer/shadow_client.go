@@ -117,7 +117,7 @@ func (s *Shadow) checkForm(h frame.Header) {
 	}
 	s.greeted = true
 	// Nothing follows a GOAWAY that reports an error. RFC 9113, Section 5.4.1 (9113-5.4.1-2).
-	if s.over {
+	if s.over && !s.Lenient {
 		s.violate("%v after GOAWAY with an error", h)
 	}
 }

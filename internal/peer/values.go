@@ -69,7 +69,11 @@ func appendBlock(b []byte, fields []frame.Field, continuations int, open bool) [
 		if i > 0 {
 			s.WriteString(" ")
 		}
-		s.WriteString(f.Name + "=" + strconv.QuoteToASCII(f.Value))
+		name := f.Name
+		if quoted := strconv.QuoteToASCII(name); quoted != `"`+name+`"` {
+			name = quoted
+		}
+		s.WriteString(name + "=" + strconv.QuoteToASCII(f.Value))
 		if f.Sensitive {
 			s.WriteString("!")
 		}
