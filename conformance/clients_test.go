@@ -51,7 +51,8 @@ func newCoreClient(nc net.Conn, chunk int) *coreClient {
 	a := &coreClient{nc: nc, chunk: chunk, live: map[frame.StreamID]*coreRequest{}}
 	a.changed = sync.NewCond(&a.mu)
 	a.c = conn.New(time.Now(), conn.Config{
-		Strategy: strategy.Fixed{Conn: 1 << 20}.New(), Encoder: h2flow.NewFieldEncoder(4096), Decoder: h2flow.NewFieldDecoder(),
+		Strategy: strategy.Fixed{Conn: 1 << 20}.New(), Encoder: h2flow.NewFieldEncoder(4096),
+		Decoder: h2flow.NewFieldDecoder(),
 	})
 	a.mu.Lock()
 	a.turn()

@@ -61,8 +61,8 @@ func (r *run) take(s step, v fmt.Stringer) bool {
 	return false
 }
 
-// secondReset says whether v is RST_STREAM for a stream that the client has reset before, which the RFC advises against:
-// Section 5.4.2 (9113-5.4.2-2). It fails a case that is about that.
+// secondReset says whether v is RST_STREAM for a stream that the client has reset before, which the RFC advises
+// against, in Section 5.4.2 (9113-5.4.2-2). It fails a case that is about that.
 func (r *run) secondReset(v fmt.Stringer) bool {
 	f, ok := v.(frame.RSTStream)
 	if !ok {

@@ -39,8 +39,8 @@ cases that are expected to fail, one a line with a reason after it; they do not 
 	example: `
 h2flow conform
 h2flow conform --filter 9113-6.9 -- curl -s -S --fail --http2-prior-knowledge {url}
-h2flow conform --post "curl -s --http2-prior-knowledge --data-binary @{body} {url}" -- curl -s --http2-prior-knowledge {url}
-h2flow conform --format junit --known known.txt -- nghttp --no-dep {url}`,
+h2flow conform --head "curl -sI --cacert {ca} {url}" -- curl -s --cacert {ca} {url}
+h2flow conform --format junit --known known.txt --fail-on "not processed" -- nghttp -n {url}`,
 	prepare: prepareConform,
 }
 
@@ -56,6 +56,7 @@ type conformOptions struct {
 	listen           string
 	cases            string
 	post, head, pair string
+	failOn           string
 	verbose          bool
 }
 
@@ -64,8 +65,9 @@ func prepareConform(fs *flags) runner {
 	fs.BoolVar(&o.list, "list", false, "list the cases, and the requirements without one, and play nothing")
 	list(fs, &o.filter, "filter", "", "play only the cases whose name begins with one of `NAMES`, as in 9113-6.9",
 		func(s string) (string, error) { return s, nil })
+	fs.BoolFunc("json", "the same as --format json", func(string) error { o.format = "json"; return nil })
 	fs.StringVar(&o.format, "format", "text", "write `FORMAT`: text, json (one object a line) or junit")
-	fs.duration(&o.timeout, "timeout", conformance.DefaultTimeout, "how long the client may take for each step of a case")
+	fs.duration(&o.timeout, "timeout", conformance.DefaultTimeout, "give the client `TIME` for each step of a case")
 	fs.Int64Var(&o.jobs, "jobs", 8, "play `N` cases at once")
 	fs.BoolVar(&o.tls, "tls", false, "speak TLS")
 	fs.StringVar(&o.known, "known", "", "read the names of cases that are expected to fail from `FILE`")
@@ -74,6 +76,7 @@ func prepareConform(fs *flags) runner {
 	fs.StringVar(&o.post, "post", "", "`COMMAND` for cases with a POST of the file {body}")
 	fs.StringVar(&o.head, "head", "", "`COMMAND` for cases with a HEAD")
 	fs.StringVar(&o.pair, "pair", "", "`COMMAND` for cases with two requests at once on one connection, {url} and {url2}")
+	fs.StringVar(&o.failOn, "fail-on", "", "take `TEXT` in the output for a failure, of a command that always exits with 0")
 	fs.BoolVar(&o.verbose, "v", false, "print the transcript of every case")
 	return func(ctx context.Context, e *env, args []string) error { return o.run(ctx, e, args) }
 }
@@ -102,7 +105,7 @@ func (o *conformOptions) run(ctx context.Context, e *env, argv []string) error {
 	}
 	suite := &conform.Suite{
 		Get: argv, Post: strings.Fields(o.post), Head: strings.Fields(o.head), Pair: strings.Fields(o.pair),
-		Timeout: o.timeout, Jobs: int(o.jobs), Listen: o.listen,
+		FailOn: o.failOn, Timeout: o.timeout, Jobs: int(o.jobs), Listen: o.listen,
 		Waiting: func(c conformance.Case, url string) { fmt.Fprintf(e.stderr, "%s: GET %s\n", c.ID, url) },
 	}
 	dir, err := os.MkdirTemp("", "h2flow-conform-")
@@ -200,7 +203,7 @@ func (o *conformOptions) play(
 	case "text":
 		fmt.Fprintln(e.stdout)
 		report.WriteScores(e.stdout)
-		fmt.Fprintf(e.stdout, "\n%d requirements more are checked in every case, and %d cannot be shown from outside; see --list.\n",
+		fmt.Fprintf(e.stdout, "\n%d more requirements are checked in every case, and %d have no case; see --list.\n",
 			len(conformance.Always()), countUnshown())
 	case "json":
 		err = report.WriteJSON(e.stdout)

@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -48,6 +49,9 @@ func startCommand(ctx context.Context, s *Suite, c conformance.Case, argv []stri
 	}
 	a.wg.Go(func() {
 		a.err = a.cmd.Wait()
+		if a.err == nil && s.FailOn != "" && a.output.contains(s.FailOn) {
+			a.err = fmt.Errorf("exit status 0, with the text %q", s.FailOn)
+		}
 		close(a.over)
 	})
 	return a
@@ -105,6 +109,12 @@ func (t *tail) Write(p []byte) (int, error) {
 		t.buf, t.cut = append([]byte(nil), t.buf[n:]...), true
 	}
 	return len(p), nil
+}
+
+func (t *tail) contains(text string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return bytes.Contains(t.buf, []byte(text))
 }
 
 // String is the text that was kept, without what is no text.

@@ -163,7 +163,7 @@ func (r *Report) WriteScores(w io.Writer) {
 	}
 	t.Flush()
 	if total := r.Total(); total.Should > 0 || total.Known > 0 {
-		fmt.Fprintf(w, "\nOf the %d that were not kept, %d are recommendations or limits of the client's own, and %d were known.\n",
+		fmt.Fprintf(w, "\nOf the %d that were not kept, %d are recommendations or limits of the client's own; %d were known.\n",
 			total.GaveUp+total.Fail, total.Should, total.Known)
 	}
 }

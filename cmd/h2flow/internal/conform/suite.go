@@ -20,6 +20,9 @@ type Suite struct {
 	// Post, Head and Pair are commands for cases with a POST, with a HEAD, or with two requests at once on one
 	// connection. Cases that need one that is empty are skipped.
 	Post, Head, Pair []string
+	// FailOn is a text in the output of a command that means that its request failed, for one that exits with 0 whatever
+	// happened. Empty: there is none.
+	FailOn string
 	// Body names a file with the body of a POST, for the placeholder {body}.
 	Body string
 	// CA names a file with the certificate of the server, for the placeholder {ca}; empty without TLS.
