@@ -17,9 +17,9 @@ type GRPCGo struct {
 	Fixed int64
 	// Conn is WithInitialConnWindowSize, in octets, with the estimator left on; zero means 65,535.
 	Conn int64
-	// Message takes a response for one message, as long as its content-length tells: grpc-go lets the window of the
-	// stream pass its limit for a message that is larger, once.
-	Message bool
+	// Message takes a response for messages of so many octets: grpc-go lets the window of a stream pass its limit by the
+	// length of a message for which there is no room. Zero means that there are none.
+	Message int64
 	// Defects subtracts the connection's window from a smaller estimate without a sign, as the code does: with Conn set
 	// it asks for an increment that no frame can express, and no estimate is ever applied.
 	Defects bool
@@ -47,14 +47,14 @@ func (p GRPCGo) New() flow.Strategy {
 		}
 		return 0
 	}
-	g := &grpcGo{cfg: p, bdp: grpcGoWindow, off: p.Fixed > 0, delta: make(map[uint32]int64)}
+	g := &grpcGo{cfg: p, bdp: grpcGoWindow, off: p.Fixed > 0, large: make(map[uint32]largeMessage)}
 	g.client = newClient(side{size: stream, give: quarter}, side{size: conn, onReceipt: true, give: quarter})
 	return g
 }
 
 // String describes p so that Parse reads it back.
 func (p GRPCGo) String() string {
-	return describe("grpc-go", size("fixed", p.Fixed), size("conn", p.Conn), flag("message", p.Message),
+	return describe("grpc-go", size("fixed", p.Fixed), size("conn", p.Conn), size("message", p.Message),
 		flag("defects", p.Defects))
 }
 
@@ -71,7 +71,7 @@ type grpcGo struct {
 	lifted
 	cfg   GRPCGo
 	off   bool
-	delta map[uint32]int64 // what a stream's window still is above its limit, for a large message
+	large map[uint32]largeMessage
 
 	bdp     int64
 	sample  int64
@@ -82,20 +82,21 @@ type grpcGo struct {
 	initial settings
 }
 
+// largeMessage is what a stream's window still is above its limit for a message, and where the next one begins.
+type largeMessage struct{ delta, next int64 }
+
 func (g *grpcGo) Decide(now time.Time, ev flow.Event, dst []flow.Action) []flow.Action {
 	b := g.track(now, ev)
 	g.follow(ev)
 	dst = g.initial.retry(ev, dst)
 	switch ev.Kind {
-	case flow.ResponseHead:
-		dst = g.announce(b, ev, dst)
 	case flow.Consumed:
-		g.burn(b, ev)
+		dst = g.read(b, ev, dst)
 	case flow.StreamClosed:
-		delete(g.delta, ev.Stream)
+		delete(g.large, ev.Stream)
 	case flow.RTTSample:
-		if ev.Source == flow.SourcePing && g.asked {
-			dst = g.measured(ev, dst)
+		if ev.Source == flow.SourcePing && g.asked && g.measured(ev) {
+			dst = g.apply(ev, dst)
 		}
 	case flow.ActionRefused:
 		if ev.Action.Kind == flow.ActPing {
@@ -126,8 +127,8 @@ func (g *grpcGo) add(n int64, ev flow.Event, dst []flow.Action) []flow.Action {
 	return append(dst, flow.Ping())
 }
 
-// measured is the answer to a PING.
-func (g *grpcGo) measured(ev flow.Event, dst []flow.Action) []flow.Action {
+// measured is the answer to a PING. It reports whether the estimate has grown.
+func (g *grpcGo) measured(ev flow.Event) bool {
 	g.asked = false
 	rtt := ev.RTT.Seconds()
 	if g.count < grpcGoSamples {
@@ -140,9 +141,14 @@ func (g *grpcGo) measured(ev flow.Event, dst []flow.Action) []flow.Action {
 		g.bwMax = bw
 	}
 	if float64(g.sample) < grpcGoBeta*float64(g.bdp) || bw != g.bwMax || g.bdp == grpcGoLimit {
-		return dst
+		return false
 	}
 	g.bdp = min(grpcGoGamma*g.sample, grpcGoLimit)
+	return true
+}
+
+// apply makes both windows follow the estimate.
+func (g *grpcGo) apply(ev flow.Event, dst []flow.Action) []flow.Action {
 	if g.cfg.Defects && g.bdp < g.total.size {
 		return append(dst, flow.GrantConn(int64(uint32(g.bdp-g.total.size))))
 	}
@@ -152,21 +158,25 @@ func (g *grpcGo) measured(ev flow.Event, dst []flow.Action) []flow.Action {
 	return g.initial.set(max(g.bdp, ev.InitialWindow), ev, dst)
 }
 
-// announce is an application that wants a message which may be larger than the window.
-func (g *grpcGo) announce(b *book, ev flow.Event, dst []flow.Action) []flow.Action {
-	if !g.cfg.Message || b == nil || b.ended || ev.N <= b.size {
+// read is an application that reads: what was given above the limit is not given back, and where a message begins for
+// which there is no room, the window passes the limit by its length.
+func (g *grpcGo) read(b *book, ev flow.Event, dst []flow.Action) []flow.Action {
+	if g.cfg.Message <= 0 || b == nil || b.ended {
 		return dst
 	}
-	n := min(ev.N, flow.MaxWindow-b.size)
-	g.delta[ev.Stream] = n
-	b.lost -= n // the window is above its limit until that much was read
-	return append(dst, flow.GrantStream(ev.Stream, n))
-}
-
-// burn takes what was read from what a large message was given above the limit: nothing of it is given back.
-func (g *grpcGo) burn(b *book, ev flow.Event) {
-	if n := min(g.delta[ev.Stream], ev.N); n > 0 && b != nil {
-		g.delta[ev.Stream] -= n
-		b.lost += n
+	m := g.large[ev.Stream]
+	n := min(m.delta, ev.N)
+	m.delta -= n
+	b.lost += n
+	o := ev.StreamWindow
+	if o.Consumed > m.next {
+		m.next += g.cfg.Message
+		if m.next-o.Received > o.Granted-o.Received && b.size < flow.MaxWindow-g.cfg.Message {
+			m.delta = g.cfg.Message
+			b.lost -= m.delta // the window is above its limit until that much was read
+			dst = append(dst, flow.GrantStream(ev.Stream, m.delta))
+		}
 	}
+	g.large[ev.Stream] = m
+	return dst
 }

@@ -13,7 +13,7 @@ import (
 // What String writes is what Parse reads; every model alone is written as its name.
 func TestParseReadsWhatStringWrites(t *testing.T) {
 	specs := append(peers.Names(),
-		"peer:nethttp:stream=65535:conn=65535", "peer:nethttp:conn=32MiB", "peer:grpc-go:fixed=65535:message=true",
+		"peer:nethttp:stream=65535:conn=65535", "peer:nethttp:conn=32MiB", "peer:grpc-go:fixed=65535:message=1MiB",
 		"peer:grpc-go:conn=1MiB:defects=true", "peer:hyper:stream=64KiB", "peer:dotnet:defects=true",
 		"peer:nghttp2:stream=1MiB:conn=1MiB", "peer:h2load:bits=16", "peer:curl:old=true",
 		"peer:node:stream=32MiB:conn=32MiB",

@@ -19,7 +19,7 @@ var rows = []row{
 		summary: "grpc-go: PING for each burst, windows of twice what came; 65,535 to 16 MiB",
 		breaks:  []string{noInflation},
 		make: func(o *options) flow.Config {
-			return GRPCGo{o.conn("fixed"), o.conn("conn"), o.flag("message"), o.flag("defects")}
+			return GRPCGo{o.conn("fixed"), o.conn("conn"), o.size("message"), o.flag("defects")}
 		},
 	},
 	{
