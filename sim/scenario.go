@@ -111,6 +111,10 @@ type Server struct {
 	// WriteBytes is how much the server gives to TCP at a time; what is left of it behind the last full segment is sent
 	// in one that is not full. Zero means 64 KiB.
 	WriteBytes int64 `json:"write_bytes,omitempty"`
+	// ChunkBytes is how much of a body the server's handler hands over at a time: no DATA frame goes across the end of a
+	// chunk, so that what a window leaves of one goes out as a frame of its own. Zero means the whole body. Go's handlers
+	// that copy hand over 32 KiB.
+	ChunkBytes int64 `json:"chunk_bytes,omitempty"`
 	// ThinkMs is the time from a request's arrival to its response's head.
 	ThinkMs float64 `json:"think_ms,omitempty"`
 	// SendBufferBytes bounds what the server has written and TCP has not got acknowledged; zero means that it grows with
@@ -168,7 +172,8 @@ func (s Scenario) Validate() error {
 		return s.fault("congestion_control %q: want cubic, reno or bbr", s.CongestionControl)
 	case s.Server.FrameBytes < 0 || s.Server.FrameBytes > maxFrameBytes:
 		return s.fault("server.frame_bytes %d: want at most %d", s.Server.FrameBytes, maxFrameBytes)
-	case s.ReceiveBufferBytes < -1 || s.Server.SendBufferBytes < 0 || s.Server.WriteBytes < 0 || s.Server.PingStrikes < 0 || s.Server.ThinkMs < 0:
+	case s.ReceiveBufferBytes < -1 || s.Server.SendBufferBytes < 0 || s.Server.WriteBytes < 0 ||
+		s.Server.ChunkBytes < 0 || s.Server.PingStrikes < 0 || s.Server.ThinkMs < 0:
 		return s.fault("a negative option of TCP or of the server")
 	case s.GapMs < 0 || s.StaggerMs < 0 || s.LimitSeconds < 0 || s.SeriesMs < 0 || s.SmallEveryMs < 0:
 		return s.fault("a negative time")

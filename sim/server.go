@@ -39,6 +39,7 @@ type server struct {
 type response struct {
 	id     frame.StreamID
 	left   int64
+	sent   int64 // of the body
 	window int64
 	ready  bool // its head was sent
 }
@@ -220,6 +221,10 @@ func (s *server) pump() {
 			break
 		}
 		n := min(r.left, r.window, s.window, s.frame)
+		if c := s.opts.ChunkBytes; c > 0 {
+			n = min(n, c-r.sent%c)
+		}
+		r.sent += n
 		r.left -= n
 		r.window -= n
 		s.window -= n

@@ -199,3 +199,21 @@ func TestTheKernelsRoundTripIsToldBeforeTheFirstRequest(t *testing.T) {
 		t.Errorf("told %d times, %v first; want once, 20 ms", told, first)
 	}
 }
+
+// A handler that hands over 32 KiB at a time gets a frame of its own for what a window left of a chunk, so that a client
+// which grants at half sees whole halves: as many grants as the body has, and not fewer and larger ones.
+func TestChunksKeepFramesInStep(t *testing.T) {
+	grants := func(chunk int64) int64 {
+		r, err := sim.Run(sim.Scenario{
+			RTTMs: 50, RateMbit: 100, Bytes: 10 << 20, Requests: 2, Strategy: "threshold:stream=65535:conn=65535:fraction=1/2",
+			Server: sim.Server{ChunkBytes: chunk},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Records[1].WindowUpdates
+	}
+	if whole, chunks := grants(0), grants(32<<10); whole >= chunks || chunks < 630 || chunks > 640 {
+		t.Errorf("want 640 grants for chunks and fewer without, got %d and %d", chunks, whole)
+	}
+}
