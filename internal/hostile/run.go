@@ -1,15 +1,31 @@
 package hostile
 
-import "time"
+import (
+	"time"
+
+	"example.com/h2flow/flow"
+)
 
 // Run plays one life, decided by choose, and counts in tally what it reached.
-func Run(choose Chooser, tally *Tally) Report { return run(choose, tally, false) }
+func Run(choose Chooser, tally *Tally) Report { return run(newWorld(choose, tally, false, nil)) }
 
 // Tell is Run with a transcript.
-func Tell(choose Chooser, tally *Tally) Report { return run(choose, tally, true) }
+func Tell(choose Chooser, tally *Tally) Report { return run(newWorld(choose, tally, true, nil)) }
 
-func run(choose Chooser, tally *Tally, talks bool) Report {
-	w := newWorld(choose, tally, talks)
+// RunStrategy is Run with a strategy of cfg, and not one of its own.
+func RunStrategy(choose Chooser, tally *Tally, cfg flow.Config) Report {
+	return run(newWorld(choose, tally, false, cfg))
+}
+
+// Conversation plays one life and returns the octets that each side said, the client's preface included.
+func Conversation(choose Chooser) (server, client []byte) {
+	w := newWorld(choose, NewTally(), false, nil)
+	w.keep = true
+	run(w)
+	return w.said, w.sent
+}
+
+func run(w *world) Report {
 	steps := 20 + w.choose.IntN(120)
 	n := 0
 	w.output()
@@ -97,7 +113,7 @@ func (w *world) silence() {
 
 // heal stops all faults and lets everybody finish, within bounded time.
 func (w *world) heal() {
-	w.stuck = false
+	w.stuck, w.healing = false, true
 	w.output()
 	w.take(len(w.unsent))
 	w.arrive(len(w.up))

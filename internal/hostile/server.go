@@ -319,12 +319,15 @@ func (s *server) sayHead(w *world, x *exchange) {
 func (s *server) sayBody(w *world, x *exchange) {
 	room := int(min(w.srv.RecvWindow(0), w.srv.RecvWindow(x.id), 16384))
 	f := frame.Data{Stream: x.id}
-	if w.oneIn(4) && room > 0 {
+	if !w.healing && w.oneIn(4) && room > 0 {
 		f.Padded, f.PadLength = true, uint8(min(room-1, w.choose.IntN(256)))
 		room -= 1 + int(f.PadLength)
 		w.tally.reach("DATA with padding")
 	}
-	n := min(x.left, max(room, 0), 1+w.choose.IntN(16384))
+	n := min(x.left, max(room, 0))
+	if !w.healing {
+		n = min(n, 1+w.choose.IntN(16384))
+	}
 	if x.left > 0 && n == 0 && !f.Padded {
 		if w.srv.RecvWindow(x.id) < 0 {
 			w.tally.reach("the window of a body is below 0")

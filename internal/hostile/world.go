@@ -32,12 +32,13 @@ type world struct {
 	srv    *peer.Peer
 	hpack  bool
 
-	down   []byte
-	unsent []byte
-	up     []byte
-	taken  int64 // octets that left unsent
-	stuck  bool  // the transport takes nothing
-	cut    bool  // the transport failed
+	down    []byte
+	unsent  []byte
+	up      []byte
+	taken   int64 // octets that left unsent
+	stuck   bool  // the transport takes nothing
+	healing bool  // the faults have stopped
+	cut     bool  // the transport failed
 
 	user    user
 	server  server
@@ -48,6 +49,9 @@ type world struct {
 	closed  bool // the last event came
 	closing bool // by the user
 	talks   bool
+	keep    bool   // what is said, for Conversation
+	said    []byte // by the server
+	sent    []byte // by the client
 	lines   []string
 	digest  uint64
 	err     error
@@ -71,11 +75,14 @@ func (r Report) Transcript() string {
 }
 
 // newWorld makes a connection whose configuration is the first of all decisions.
-func newWorld(choose Chooser, tally *Tally, talks bool) *world {
+func newWorld(choose Chooser, tally *Tally, talks bool, strategy flow.Config) *world {
 	w := &world{choose: choose, tally: tally, talks: talks, now: epoch, states: map[frame.StreamID]stream.State{}}
 	cfg := conn.Config{
 		Strategy: w.newStrategy(), Encoder: &plainfields.Encoder{}, Decoder: &plainfields.Decoder{},
 		OnFrame: w.onFrame, MaxHeaderListSize: 4096, MaxQueuedStreams: 6,
+	}
+	if strategy != nil {
+		cfg.Strategy = strategy.New()
 	}
 	codec := peer.Plain
 	if w.oneIn(4) {
@@ -219,6 +226,9 @@ func (w *world) deliver(n int) {
 			w.tally.reach("one octet is fed")
 		}
 		w.mix(octets[:k]...)
+		if w.keep {
+			w.said = append(w.said, octets[:k]...)
+		}
 		w.shadow.FromServer(octets[:k])
 		w.c.Feed(w.now, octets[:k])
 		octets = octets[k:]
@@ -273,6 +283,9 @@ func (w *world) pack(f func(dst []byte) []byte) {
 	before := len(w.unsent)
 	w.unsent = f(w.unsent)
 	w.mix(w.unsent[before:]...)
+	if w.keep {
+		w.sent = append(w.sent, w.unsent[before:]...)
+	}
 	for _, v := range w.shadow.FromClient(w.unsent[before:]) {
 		w.note(">", v)
 	}
