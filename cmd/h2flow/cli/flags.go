@@ -9,6 +9,7 @@ import (
 
 	"example.com/h2flow/flow"
 	"example.com/h2flow/strategy"
+	"example.com/h2flow/strategy/peers"
 )
 
 // flags are the flags of one verb: std's, with values as people write them, accepted before and after the other
@@ -153,7 +154,8 @@ func (f *flags) strategy(p *flow.Config, name, usage string) {
 	}, name, usage)
 }
 
-// parseStrategy finds the strategy that s names: one of the caller's own, or one of package strategy.
+// parseStrategy finds the strategy that s names: one of the caller's own, one of package strategy,
+// or a model of another client, from package peers.
 func (f *flags) parseStrategy(s string) (flow.Config, error) {
 	for _, c := range f.configs {
 		full := c.String()
@@ -161,5 +163,5 @@ func (f *flags) parseStrategy(s string) (flow.Config, error) {
 			return c, nil
 		}
 	}
-	return strategy.Parse(s)
+	return peers.Lookup(s, strategy.Parse)
 }

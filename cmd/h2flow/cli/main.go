@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -26,6 +27,7 @@ const (
 // commands are the verbs, in the order in which the help lists them.
 var commands = []command{
 	demoCommand, getCommand, benchCommand, serveCommand, framesCommand, conformCommand,
+	simRunCommand, simSweepCommand, simReplayCommand, simCompareCommand, simReportCommand, simListCommand,
 }
 
 // Main runs the command line args, which are without the program's name, and returns the status to exit with.
@@ -81,24 +83,47 @@ func run(ctx context.Context, e *env, args []string) int {
 		printVerbs(e.stderr)
 		return exitUsage
 	}
-	name, args := args[0], args[1:]
-	switch name {
+	switch args[0] {
 	case "-h", "-help", "--help":
 		printVerbs(e.stdout)
 		return exitDone
 	case "help":
-		if len(args) == 0 {
+		if len(args) == 1 {
 			printVerbs(e.stdout)
 			return exitDone
 		}
-		name, args = args[0], []string{"--help"}
+		args = append(slices.Clone(args[1:]), "--help")
 	}
+	return dispatch(ctx, e, args)
+}
+
+// dispatch runs the verb that args begin with. A verb may have two words.
+func dispatch(ctx context.Context, e *env, args []string) int {
+	group := false
 	for _, c := range commands {
-		if c.name == name {
-			return runCommand(ctx, e, c, args)
+		if c.name == args[0] {
+			return runCommand(ctx, e, c, args[1:])
+		}
+		first, second, two := strings.Cut(c.name, " ")
+		if !two || first != args[0] {
+			continue
+		}
+		group = true
+		if len(args) > 1 && args[1] == second {
+			return runCommand(ctx, e, c, args[2:])
 		}
 	}
-	fmt.Fprintf(e.stderr, "h2flow: there is no verb %q; see h2flow --help\n", name)
+	switch {
+	case !group:
+		fmt.Fprintf(e.stderr, "h2flow: there is no verb %q; see h2flow --help\n", args[0])
+	case len(args) == 1:
+		fmt.Fprintf(e.stderr, "h2flow %s: a second word is missing; see h2flow --help\n", args[0])
+	case slices.Contains([]string{"-h", "-help", "--help"}, args[1]):
+		printVerbs(e.stdout)
+		return exitDone
+	default:
+		fmt.Fprintf(e.stderr, "h2flow: there is no verb \"%s %s\"; see h2flow --help\n", args[0], args[1])
+	}
 	return exitUsage
 }
 
@@ -144,7 +169,7 @@ func printVerbs(w io.Writer) {
 	fmt.Fprint(w, "h2flow: an HTTP/2 client engine with pluggable flow control, and a laboratory for it\n\n")
 	fmt.Fprint(w, "Usage: h2flow VERB [flags] [arguments]\n\n")
 	for _, c := range commands {
-		fmt.Fprintf(w, "  %-8s %s\n", c.name, c.summary)
+		fmt.Fprintf(w, "  %-12s %s\n", c.name, c.summary)
 	}
 	fmt.Fprint(w, "\nh2flow VERB --help tells more. The exit status is 0 for success, 1 for failure, 2 for wrong usage.\n")
 }
