@@ -28,6 +28,7 @@ const (
 var commands = []command{
 	demoCommand, getCommand, benchCommand, serveCommand, framesCommand, conformCommand,
 	simRunCommand, simSweepCommand, simReplayCommand, simCompareCommand, simReportCommand, simListCommand,
+	emulateCommand,
 }
 
 // Main runs the command line args, which are without the program's name, and returns the status to exit with.
