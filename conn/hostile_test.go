@@ -195,6 +195,26 @@ func TestB48OrdinaryTrafficIsNoFlood(t *testing.T) {
 	}
 }
 
+// A server that takes large frames and reads them in small pieces gives credit for each piece, on both levels.
+func TestB48CreditForPiecesOfLargeFramesIsNoFlood(t *testing.T) {
+	tc := newTestConn(t)
+	tc.greet(setting(frame.SettingMaxFrameSize, 1<<20), setting(frame.SettingInitialWindowSize, 1<<20))
+	tc.write(frame.WindowUpdate{Increment: 1 << 20})
+	id := tc.upload(post())
+	const piece, size = 1 << 10, 64 << 10
+	for range 300 { // 19,200 pieces, and a budget of 10,000 for what serves no purpose
+		if n := tc.send(id, size); n != size {
+			t.Fatalf("%d octets were sent, want %d", n, size)
+		}
+		tc.write(repeated(size/piece, frame.WindowUpdate{Increment: piece})...)
+		tc.write(repeated(size/piece, frame.WindowUpdate{Stream: id, Increment: piece})...)
+		tc.forget()
+	}
+	if err := tc.c.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A server that does not read gets no more than 1,000 answers to hold; resets that the application made are not its
 // doing.
 func TestB48ServerThatDoesNotRead(t *testing.T) {

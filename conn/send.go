@@ -53,7 +53,7 @@ func (c *Conn) AppendData(now time.Time, dst []byte, id frame.StreamID, n int, e
 func (c *Conn) appendDataHeader(dst []byte, id frame.StreamID, n int, end bool) []byte {
 	dst = frame.AppendDataHeader(dst, id, uint32(n), end)
 	c.pings.FrameSent()
-	c.updates = min(c.updates+updatesPerData, maxUpdates)
+	c.updates = min(c.updates+updatesPerData+n/octetsPerUpdate, maxUpdates)
 	if c.cfg.OnFrame != nil {
 		h := frame.Header{Type: frame.TypeData, Length: uint32(n), Stream: id}
 		if end {
@@ -64,10 +64,12 @@ func (c *Conn) appendDataHeader(dst []byte, id frame.StreamID, n int, end bool) 
 	return dst
 }
 
-// What a peer may send of WINDOW_UPDATE without it being a glitch: some for every DATA frame and every stream.
+// What a peer may send of WINDOW_UPDATE without it being a glitch: some for every DATA frame and every stream, and, since a
+// frame may be large and be read in small pieces, two for every KiB, one on each level.
 const (
 	updatesPerData   = 10
 	updatesPerStream = 2
+	octetsPerUpdate  = 512
 	maxUpdates       = 100000
 )
 
