@@ -360,3 +360,35 @@ func TestAnAbandonedDialFailsNobodyElse(t *testing.T) {
 		}
 	})
 }
+
+// TestNoRoomIsLost: however requests and ends of streams cross, nobody waits for a stream while one is free.
+//
+// Contract: P4, B13.
+func TestNoRoomIsLost(t *testing.T) {
+	goOn := make(chan struct{})
+	close(goOn)
+	bubble(t, func(t *testing.T) {
+		tr := numbered(t, &h2http.Transport{MaxConnsPerHost: 1}, 1, goOn)
+		const workers, requests = 8, 200
+		results := make(chan string, workers)
+		for range workers {
+			go func() {
+				last := ""
+				for range requests {
+					if last = get(t, tr, "http://a.example/"); last != "200 OK connection 1" {
+						break
+					}
+				}
+				results <- last
+			}()
+		}
+		for range workers {
+			if got := <-results; got != "200 OK connection 1" {
+				t.Error(got)
+			}
+		}
+		if s := tr.Stats(); s.Requests != workers*requests || s.Failures+s.Retries != 0 || s.Hosts[0].Waiting != 0 {
+			t.Errorf("%+v", s)
+		}
+	})
+}

@@ -145,7 +145,7 @@ const maxSpellings = 8
 
 // forget drops a host without connections, dials, and requests that wait. mu is held.
 func (p *pool) forget(h *host) {
-	if len(h.conns) > 0 || h.dialing > 0 || h.queue.len() > 0 || p.hosts[h.key] != h {
+	if len(h.conns) > 0 || h.dialing > 0 || h.queue.len() > 0 || h.looking > 0 || p.hosts[h.key] != h {
 		return
 	}
 	delete(p.hosts, h.key)

@@ -67,6 +67,7 @@ func (h *host) leaveLocked(w *waiting) {
 
 // await waits for the turn of w. Neither a connection nor an error means that x has to look again.
 func (p *pool) await(x *exchange, h *host, w *waiting) (*poolConn, httptrace.GotConnInfo, error) {
+	p.serve(h) // what came free before the queue could be seen to have somebody in it was told to nobody
 	select {
 	case <-w.done:
 		return w.pc, w.info, w.err
