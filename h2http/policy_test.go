@@ -53,10 +53,10 @@ func TestPolicies(t *testing.T) {
 
 // numbered is Go's own server: it answers with the number of the connection once goOn is closed, and allows as many
 // streams as limit says.
-func numbered(t *testing.T, tr *h2http.Transport, limit int, goOn <-chan struct{}) *h2http.Transport {
+func numbered(t *testing.T, tr *h2http.Transport, link pipe.Link, limit int, goOn <-chan struct{}) *h2http.Transport {
 	t.Helper()
 	type number struct{}
-	l := pipe.Listen(pipe.Link{})
+	l := pipe.Listen(link)
 	conns := 0
 	srv := &http.Server{
 		Protocols: new(http.Protocols), HTTP2: &http.HTTP2Config{MaxConcurrentStreams: limit},
@@ -85,7 +85,7 @@ func numbered(t *testing.T, tr *h2http.Transport, limit int, goOn <-chan struct{
 func onConns(t *testing.T, tr *h2http.Transport, requests, limit int) map[string]int {
 	t.Helper()
 	goOn := make(chan struct{})
-	tr = numbered(t, tr, limit, goOn)
+	tr = numbered(t, tr, pipe.Link{}, limit, goOn)
 	results := make(chan string, requests)
 	for range requests {
 		go func() { results <- get(t, tr, "http://a.example/") }()
@@ -256,7 +256,7 @@ func TestConnAgesDiffer(t *testing.T) {
 func TestTheQueueCanBeSeen(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		goOn := make(chan struct{})
-		tr := numbered(t, &h2http.Transport{MaxConnsPerHost: 1}, 1, goOn)
+		tr := numbered(t, &h2http.Transport{MaxConnsPerHost: 1}, pipe.Link{}, 1, goOn)
 		results := make(chan string, 10)
 		for range 3 {
 			go func() { results <- get(t, tr, "http://a.example/") }()
@@ -368,8 +368,9 @@ func TestNoRoomIsLost(t *testing.T) {
 	goOn := make(chan struct{})
 	close(goOn)
 	bubble(t, func(t *testing.T) {
-		tr := numbered(t, &h2http.Transport{MaxConnsPerHost: 1}, 1, goOn)
-		const workers, requests = 8, 200
+		tr := numbered(t, &h2http.Transport{MaxConnsPerHost: 1}, pipe.Link{RTT: time.Millisecond}, 1, goOn)
+		const workers, requests = 8, 100
+		get(t, tr, "http://a.example/") // the limit is known from now on
 		results := make(chan string, workers)
 		for range workers {
 			go func() {
@@ -387,7 +388,7 @@ func TestNoRoomIsLost(t *testing.T) {
 				t.Error(got)
 			}
 		}
-		if s := tr.Stats(); s.Requests != workers*requests || s.Failures+s.Retries != 0 || s.Hosts[0].Waiting != 0 {
+		if s := tr.Stats(); s.Failures+s.Retries != 0 || s.Hosts[0].Waiting != 0 || s.Hosts[0].Waited == 0 {
 			t.Errorf("%+v", s)
 		}
 	})

@@ -1,8 +1,11 @@
 package h2http_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -136,23 +139,29 @@ func TestWhatIsSafeToSendAgain(t *testing.T) {
 	}
 }
 
-// TestWhatNeverLeftIsSentElsewhere: a connection that the server has closed before the request is written.
+// TestWhatNeverLeftIsSentElsewhere: nothing of a request was written when its connection broke.
 //
 // Contract: L4.
 func TestWhatNeverLeftIsSentElsewhere(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		hung := make(chan struct{})
-		tr, _ := scripted(t, &h2http.Transport{}, func(s *peer.Server) {
-			s.Read() // our SETTINGS; net.Pipe has no buffer, so that nothing else leaves
-			<-hung
-		}, greeted(serve))
-		result := make(chan string, 1)
-		go func() {
-			result <- exchange(tr, newRequest(t, http.MethodPost, "http://a.example/", nil))
-		}()
-		go func() { close(hung) }()
-		if got := <-result; got != "200 OK" {
-			t.Error(got)
+		tr, n := scripted(t, &h2http.Transport{}, greeted(serve))
+		dial := tr.DialContext
+		first := true
+		tr.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if first {
+				first = false
+				client, _ := net.Pipe()
+				return unwritable{client}, nil
+			}
+			return dial(ctx, network, addr)
+		}
+		if got := exchange(tr, newRequest(t, http.MethodPost, "http://a.example/", nil)); got != "200 OK" || n.dialed() != 1 {
+			t.Errorf("%s, %d further connections", got, n.dialed())
 		}
 	})
 }
+
+// unwritable takes nothing.
+type unwritable struct{ net.Conn }
+
+func (unwritable) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
