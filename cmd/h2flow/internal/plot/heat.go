@@ -22,7 +22,7 @@ const heatWidth, heatHeight = 46.0, 26.0
 func (h Heat) SVG() string {
 	left := marginLeft - 8
 	width := left + heatWidth*float64(len(h.Columns)) + 12
-	width = max(width, left+8.4*float64(len(h.Title)))
+	width = max(width, left+170, left+8.4*float64(len(h.Title)))
 	bottom := marginTop + heatHeight*float64(len(h.Rows))
 	height := bottom + marginBottom
 	var b strings.Builder

@@ -73,9 +73,12 @@ func (b *builder) fairness() {
 
 // overStreams draws Jain's index over the number of streams.
 func (b *builder) overStreams(rows []row, counts []int) string {
+	axis := plot.Axis{Label: "Jain's index", Max: 1.02}
+	if spreadOf(rows, func(r row) float64 { return r.jain }).low >= 0.9 { // or no difference could be seen
+		axis.Min, axis.Max = 0.9, 1.002
+	}
 	c := plot.Chart{
-		Title: "Equality of the streams", X: plot.Axis{Label: "streams", Log: true},
-		Y: plot.Axis{Label: "Jain's index", Max: 1.02}, Width: 690, Height: 340,
+		Title: "Equality of the streams", X: plot.Axis{Label: "streams", Log: true}, Y: axis, Width: 690, Height: 340,
 	}
 	_, groups := groupBy(rows, func(r row) string { return r.Strategy })
 	for _, s := range b.table.strategies {

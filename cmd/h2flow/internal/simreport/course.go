@@ -12,7 +12,7 @@ import (
 )
 
 // maxCourses is how many strategies are drawn over time.
-const maxCourses = 24
+const maxCourses = 36
 
 // samples is about how many samples a course has.
 const samples = 400

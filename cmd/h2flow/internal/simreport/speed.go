@@ -13,9 +13,16 @@ import (
 func (b *builder) goodput() {
 	b.section("Goodput over the round-trip time",
 		"Medians over the seeds, with whiskers from the slowest to the fastest. The dotted line is the rate of the path.")
-	b.legend(true, true)
+	several := len(distinct(b.table.rows, func(r row) float64 { return r.RTTMs })) > 1
+	if several {
+		b.legend(true, true)
+	}
 	var panels []string
 	for _, g := range b.table.panels(byScenario, byRate, byLoss, byReader, byBytes, byWarm) {
+		if !several { // nothing to draw over the round-trip time
+			panels = append(panels, b.bars(orAll(g.title), plot.Axis{Label: "goodput, Mbit/s"}, g.rows, row.goodput))
+			continue
+		}
 		c := plot.Chart{
 			Title: g.title, X: plot.Axis{Label: "round-trip time, ms", Log: allAbove(g.rows, func(r row) float64 { return r.RTTMs })},
 			Y: plot.Axis{Label: "goodput, Mbit/s"},
@@ -58,25 +65,40 @@ func (b *builder) heat() {
 		"1 is a transfer at the full rate of the path from the first moment, which TCP's slow start does not allow; what "+
 			"<i>unlimited</i> reaches is what the path gives. Medians over the seeds.")
 	for i, g := range b.table.panels(byScenario, byLoss, byReader, byBytes, byWarm) {
-		var panels []string
-		_, groups := groupBy(g.rows, func(r row) string { return r.Strategy })
-		for _, s := range b.table.strategies {
-			panels = append(panels, heatOf(s, groups[s]).SVG())
-		}
-		title := g.title
-		if title == "" {
-			title = "all cells"
-		}
+		panels := b.heatPanels(g)
 		open := ""
 		if i == 0 {
 			open = " open"
 		}
-		b.printf("<details%s><summary>%s</summary><div class=\"grid\">", open, html.EscapeString(title))
+		b.printf("<details%s><summary>%s</summary><div class=\"grid\">", open, html.EscapeString(orAll(g.title)))
 		for _, p := range panels {
 			b.printf("%s", p)
 		}
 		b.printf("</div></details>\n")
 	}
+}
+
+// orAll is the title of a panel.
+func orAll(title string) string {
+	if title == "" {
+		return "all cells"
+	}
+	return title
+}
+
+// heatPanels are the heat maps of a group, or bars if it has one path alone.
+func (b *builder) heatPanels(g group) []string {
+	rtts := distinct(g.rows, func(r row) float64 { return r.RTTMs })
+	rates := distinct(g.rows, func(r row) float64 { return r.RateMbit })
+	if len(rtts)*len(rates) == 1 {
+		return []string{b.bars(orAll(g.title), plot.Axis{Label: "share of the ideal speed"}, g.rows, row.share)}
+	}
+	var panels []string
+	_, groups := groupBy(g.rows, func(r row) string { return r.Strategy })
+	for _, s := range b.table.strategies {
+		panels = append(panels, heatOf(s, groups[s]).SVG())
+	}
+	return panels
 }
 
 // heatOf is the heat map of one strategy.
