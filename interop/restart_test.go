@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -41,7 +43,7 @@ func TestRestart(t *testing.T) {
 		})
 	}
 	t.Run("go", func(t *testing.T) {
-		s := newPhoenix(t, o)
+		s := newPhoenix(t, o, o.handler())
 		testRestart(t, target{scheme: "https", addr: s.addr, trust: o.trust}, o, s.restart)
 	})
 }
@@ -102,12 +104,13 @@ type phoenix struct {
 	addr    string
 	t       *testing.T
 	o       *origin
+	handler http.Handler
 	current *http.Server
 	wg      sync.WaitGroup // the old ones that are shutting down
 }
 
-func newPhoenix(t *testing.T, o *origin) *phoenix {
-	p := &phoenix{t: t, o: o, addr: "127.0.0.1:0"}
+func newPhoenix(t *testing.T, o *origin, handler http.Handler) *phoenix {
+	p := &phoenix{t: t, o: o, handler: handler, addr: "127.0.0.1:0"}
 	l := p.listen()
 	p.addr = l.Addr().String()
 	p.current = p.serve(l)
@@ -134,7 +137,7 @@ func (p *phoenix) listen() net.Listener {
 }
 
 func (p *phoenix) serve(l net.Listener) *http.Server {
-	s := &http.Server{Handler: p.o.handler()}
+	s := &http.Server{Handler: p.handler, ErrorLog: log.New(io.Discard, "", 0)}
 	go s.ServeTLS(l, p.o.cert, p.o.key)
 	return s
 }
@@ -150,4 +153,19 @@ func (p *phoenix) restart() {
 			p.t.Error(err)
 		}
 	})
+}
+
+// restartEvery restarts the server again and again until ctx ends, and returns how often.
+func (p *phoenix) restartEvery(ctx context.Context, pause time.Duration) (n int) {
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return n
+		case <-tick.C:
+			p.restart()
+			n++
+		}
+	}
 }
