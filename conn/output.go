@@ -255,7 +255,7 @@ func (p *packer) head(s *streamRecord) {
 	p.fieldBlock(s.id, s.fields, s.endWanted)
 	s.fields = nil
 	s.headersEnd = c.out.total + int64(len(p.dst)-p.start)
-	s.progress = c.now
+	s.progress, s.asked = c.now, c.now
 	c.updates = min(c.updates+updatesPerStream, maxUpdates)
 	c.move(s, stream.SendHeaders)
 	if s.endWanted {

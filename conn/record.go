@@ -31,6 +31,7 @@ type streamRecord struct {
 	interimSize  int   // octets of their sections
 	pendingGrant int64 // accepted, not packed
 	progress     time.Time
+	asked        time.Time // when the request head was packed
 
 	endWanted     bool // END_STREAM is to be packed with the request head, or on its own
 	trailersReady bool // trailers are to be packed

@@ -52,6 +52,9 @@ func (c *Conn) recvHead(s *streamRecord) {
 		c.malformed(s, "no valid :status") // missing ones too (9113-8.3.2-1)
 		return
 	}
+	if rtt := c.now.Sub(s.asked); s.interim == 0 && rtt > 0 {
+		c.tell(nil, flow.Event{Kind: flow.RTTSample, Source: flow.SourcePassive, RTT: rtt})
+	}
 	if status < 200 {
 		c.recvInterim(s, status)
 		return
