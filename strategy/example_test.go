@@ -7,7 +7,7 @@ import (
 )
 
 func ExampleParse() {
-	for _, spec := range []string{"bdp", "fixed:stream=1MiB:conn=16777216", "auto", "fixed:window=1"} {
+	for _, spec := range []string{"auto", "fixed:stream=1MiB:conn=16777216", "adaptive", "fixed:window=1"} {
 		cfg, err := strategy.Parse(spec)
 		if err != nil {
 			fmt.Println(err)
@@ -16,8 +16,8 @@ func ExampleParse() {
 		fmt.Println(cfg)
 	}
 	// Output:
-	// bdp:max=64MiB
+	// auto:max=64MiB
 	// fixed:stream=1MiB:conn=16MiB
-	// unknown strategy "auto": want one of bdp, fixed, threshold, unlimited
+	// unknown strategy "adaptive": want one of auto, bdp, fixed, threshold, unlimited
 	// strategy fixed: unknown option "window=1": want one of stream, conn
 }

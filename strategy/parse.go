@@ -43,7 +43,12 @@ func fraction(name string) option {
 
 var kinds = []kind{
 	{
-		name: "bdp", summary: "windows follow the bandwidth-delay product of the path; the default",
+		name: "auto", summary: "windows follow the path and the readers: full rate, short queues, little memory; the default",
+		options: []option{size("max")}, zero: Auto{},
+		make: func(v []any) flow.Config { return Auto{Max: octets(v[0])} },
+	},
+	{
+		name: "bdp", summary: "windows follow the bandwidth-delay product of the path, and never fall",
 		options: []option{size("max")}, zero: BDP{},
 		make: func(v []any) flow.Config { return BDP{Max: octets(v[0])} },
 	},
@@ -94,7 +99,8 @@ func Table() []Info {
 // Parse reads a strategy as the String methods of this package write it: a name, then options in any order, joined by
 // colons. Options that are missing keep their defaults. Sizes are octets, or whole KiB, MiB or GiB.
 //
-//	bdp
+//	auto
+//	auto:max=64MiB
 //	bdp:max=64MiB
 //	fixed:stream=65535:conn=65535
 //	threshold:stream=16MiB:conn=32MiB:fraction=1/4

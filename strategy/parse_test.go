@@ -16,6 +16,8 @@ func TestParse(t *testing.T) {
 		// text is what String writes.
 		text string
 	}{
+		{"auto", strategy.Auto{}, "auto:max=64MiB"},
+		{"auto:max=1GiB", strategy.Auto{Max: 1 << 30}, "auto:max=1GiB"},
 		{"bdp", strategy.BDP{}, "bdp:max=64MiB"},
 		{"bdp:max=64MiB", strategy.BDP{Max: 64 << 20}, "bdp:max=64MiB"},
 		{"bdp:max=300000", strategy.BDP{Max: 300000}, "bdp:max=300000"},
@@ -49,8 +51,8 @@ func TestParse(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	tests := []struct{ spec, want string }{
-		{"", `unknown strategy "": want one of bdp, fixed, threshold, unlimited`},
-		{"BDP", `unknown strategy "BDP": want one of bdp, fixed, threshold, unlimited`},
+		{"", `unknown strategy "": want one of auto, bdp, fixed, threshold, unlimited`},
+		{"BDP", `unknown strategy "BDP": want one of auto, bdp, fixed, threshold, unlimited`},
 		{"bdp:", `strategy bdp: unknown option "": want one of max`},
 		{"bdp:maximum=1MiB", `strategy bdp: unknown option "maximum=1MiB": want one of max`},
 		{"unlimited:max=1", `strategy unlimited: unknown option "max=1": want no option`},
@@ -108,7 +110,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: want a summary of one line, got %q", info.Name, info.Summary)
 		}
 	}
-	if diff := cmp.Diff([]string{"bdp", "fixed", "threshold", "unlimited"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"auto", "bdp", "fixed", "threshold", "unlimited"}, names); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if diff := cmp.Diff(names, strategy.Names()); diff != "" {

@@ -1,0 +1,203 @@
+package strategy
+
+import (
+	"fmt"
+	"time"
+
+	"example.com/h2flow/flow"
+)
+
+// Auto keeps the path full with the smallest windows that do: it is the default.
+//
+// The connection window is the path's. It starts at 1 MiB and a little, stays at twice of what arrives in a round trip
+// while that grows, so that a server which doubles its rate is never held back, and once more window has brought no more
+// octets it falls back to a quarter above the bandwidth-delay product: the queue before the bottleneck empties, and small
+// responses do not wait behind large ones. A rate that rises or falls opens it again.
+//
+// The window of a stream is its reader's. It is the path's as long as the reader keeps up, and falls to twice of what
+// the reader takes in a round trip when it does not. What a stream learned of the path serves all later streams of the
+// connection.
+//
+// One budget bounds the memory of a connection: Max octets, unread and grantable together. The connection window is
+// given back as octets arrive, read or not, so that a slow reader does not stop the others; its own stream's window stops
+// it. A quarter of Max is kept for streams that have no more than 65,535 octets, what streams start with; larger windows
+// come out of the rest. So with the default 64 MiB, 240 streams that nobody reads stop nobody.
+type Auto struct {
+	// Max bounds the memory of one connection: what is unread and what the peer may still send, together, in octets.
+	// Three quarters of it bound each window. Zero means 64 MiB; the least is 256 KiB.
+	Max int64
+}
+
+var _ flow.Config = Auto{}
+
+// New makes the strategy of one connection. A Max outside the range that Validate allows is brought into it.
+func (a Auto) New() flow.Strategy {
+	most := a.MemoryBound()
+	s := &auto{max: most, large: 0xff, streams: make(map[uint32]autoStream)}
+	s.path.init(most * 3 / 4)
+	return s
+}
+
+// String describes a so that Parse reads it back.
+func (a Auto) String() string { return describe("auto", "max", formatSize(a.MemoryBound())) }
+
+// Validate reports a Max that leaves no room for the windows or that no window can express.
+func (a Auto) Validate() error {
+	if a.Max != 0 && (a.Max < leastMax || a.Max > flow.MaxWindow) {
+		return fmt.Errorf("max of %d octets: want %s to %d", a.Max, formatSize(leastMax), flow.MaxWindow)
+	}
+	return nil
+}
+
+// MemoryBound is the most octets that are unread on one connection and granted to its peer, together.
+func (a Auto) MemoryBound() int64 {
+	if a.Max == 0 {
+		return defaultMax
+	}
+	return min(max(a.Max, leastMax), flow.MaxWindow)
+}
+
+// SlowReaders is how many streams of one connection may have no reader while all others still make progress.
+func (a Auto) SlowReaders() int { return int((a.MemoryBound()/4 - 2*frame) / startSize) }
+
+// auto is the strategy of one connection.
+//
+// Model: path decides the connection window, which is granted above what was received, and the most that the window of
+// a stream may be. Each stream starts with 65,535 octets, from the protocol, and is raised by grants of its own, so that
+// no change of SETTINGS races with its acknowledgement. raised is the sum of what all open streams hold above that, and
+// never exceeds 3/4 of max when a stream is raised.
+type auto struct {
+	max     int64
+	path    path
+	streams map[uint32]autoStream
+	raised  int64
+	loans   int64 // the part of raised that streams got on trust, before their readers had read
+	extra   int64 // what bound is above the pool
+	waiting int   // streams whose reader waits for octets
+	// large has a bit for each of the last eight streams, set if it needed more than it started with. As long as all were
+	// small, new streams are not raised when they open but once they turn out to be large: a WINDOW_UPDATE with each
+	// request would be a waste.
+	large uint8
+}
+
+var _ flow.Strategy = (*auto)(nil)
+
+// Open returns the windows to start with.
+func (a *auto) Open(time.Time) flow.Windows {
+	return flow.Windows{Stream: startSize, Conn: max(a.connSize(), flow.DefaultWindow)}
+}
+
+// Deadline is never: all that is decided follows from octets that move.
+func (a *auto) Deadline() time.Time { return time.Time{} }
+
+// Decide learns from ev and grants what the windows lack.
+func (a *auto) Decide(now time.Time, ev flow.Event, dst []flow.Action) []flow.Action {
+	switch ev.Kind {
+	case flow.RTTSample:
+		a.path.sample(now, ev.Source, ev.RTT)
+	case flow.ActionRefused:
+		if ev.Action.Kind == flow.ActPing {
+			a.path.rtt.refused(now)
+		}
+		return dst
+	case flow.GoAway:
+		a.path.rtt.stop()
+	case flow.StreamOpened:
+		a.streams[ev.Stream] = autoStream{size: startSize, waits: true}
+		a.waiting++
+	case flow.StreamClosed:
+		s := a.streams[ev.Stream]
+		a.raised -= s.held
+		a.loans -= s.loan
+		a.wait(&s, false)
+		delete(a.streams, ev.Stream)
+		a.large <<= 1
+	case flow.Received:
+		if s := a.streams[ev.Stream]; keepsUp(ev.StreamWindow) && now.Sub(s.waited) <= max(a.path.rate.span, patience) {
+			a.path.arrived(now, ev.N, ev.ConnWindow)
+		} else {
+			a.path.spoiled = true
+		}
+	}
+	a.noteReader(now, ev)
+	size := a.connSize()
+	due := min(ev.ConnWindow.Received+size, ev.ConnWindow.Consumed+a.bound(ev.ConnWindow)) - ev.ConnWindow.Granted
+	// What is due on one level goes along with what must be granted on the other, in one packet.
+	before, hold := len(dst), size/8
+	if a.waiting > 0 && ev.ConnWindow.Window() < ration/2 {
+		hold = min(hold, ration/2)
+	}
+	dst = a.grantStream(now, ev, due >= hold, dst)
+	if due >= max(1, hold) || len(dst) > before && due >= max(1, hold/2) {
+		dst = append(dst, flow.GrantConn(due))
+		a.path.loop.granted(now, ev.ConnWindow, due)
+	}
+	if ev.Kind == flow.Received && a.path.busy() && a.path.rtt.due(now) {
+		dst = append(dst, flow.Ping())
+	}
+	return dst
+}
+
+// spare is what the connection window has above that of the path: small responses beside a large one find it free.
+const spare = 256 << 10
+
+// connSize is the window that the connection should have.
+func (a *auto) connSize() int64 {
+	if a.path.phase == settling {
+		return a.path.window
+	}
+	return min(a.path.window+spare, a.path.most)
+}
+
+const (
+	// startSize is the window of a stream in SETTINGS.
+	startSize = 48 << 10
+	// pool is what may be unread and grantable together, at least, while all readers have enough.
+	pool = 2 << 20
+	// ration is what the connection window has at least while a reader waits, beyond the pool.
+	ration = 128 << 10
+)
+
+// bound is the most that may be unread and grantable together now. While no reader waits for octets all have enough,
+// and the rest of the budget is left alone. A reader that waits while others leave theirs unread makes it larger, until
+// less is unread again.
+func (a *auto) bound(o flow.Offsets) int64 {
+	least := max(pool, 2*a.path.window)
+	if a.waiting > 0 {
+		a.extra = max(a.extra, o.Charged+ration-o.Consumed-least)
+	} else if o.Unread() < least/2 {
+		a.extra = 0
+	}
+	return min(least+a.extra, a.max)
+}
+
+// wait notes whether the reader of s waits.
+func (a *auto) wait(s *autoStream, waits bool) {
+	if s.waits == waits {
+		return
+	}
+	s.waits = waits
+	if waits {
+		a.waiting++
+	} else {
+		a.waiting--
+	}
+}
+
+// noteReader notes what ev says of a reader.
+func (a *auto) noteReader(now time.Time, ev flow.Event) {
+	s, ok := a.streams[ev.Stream]
+	if !ok {
+		return
+	}
+	switch {
+	case ev.Kind == flow.ReaderWaiting:
+		a.wait(&s, true)
+		s.waited = now
+	case ev.Kind == flow.ReaderAway, ev.End, ev.Kind == flow.Received:
+		a.wait(&s, false)
+	default:
+		return
+	}
+	a.streams[ev.Stream] = s
+}
