@@ -23,7 +23,7 @@ import (
 // Contract: P9.
 func TestBudgetBoundsAGroupOfConnections(t *testing.T) {
 	const conns, most = 20, 1 << 20
-	for _, fc := range []flow.Config{strategy.BDP{}, strategy.Threshold{}, strategy.Unlimited{}} {
+	for _, fc := range []flow.Config{strategy.Auto{}, strategy.BDP{}, strategy.Threshold{}, strategy.Unlimited{}} {
 		t.Run(fc.String(), func(t *testing.T) {
 			testBody(3 << 20)
 			synctest.Test(t, func(t *testing.T) { testBudget(t, fc, conns, most) })

@@ -25,7 +25,7 @@ type FrameTrace = conn.FrameTrace
 // connections and must not be changed while it does.
 type Config struct {
 	// Flow is the flow-control strategy: it decides the windows that are advertised and every WINDOW_UPDATE. Nil means
-	// strategy.BDP{}.
+	// strategy.Auto{}.
 	//
 	// Both levels matter. A stream gets at most its own window and at most the connection's in a round trip, so a
 	// large stream window above a connection window of 65,535 octets changes nothing on a path with latency: 10 MiB
@@ -139,7 +139,7 @@ const (
 // flowConfig is the strategy to use.
 func (cfg *Config) flowConfig() flow.Config {
 	if cfg.Flow == nil {
-		return strategy.BDP{}
+		return strategy.Auto{}
 	}
 	return cfg.Flow
 }

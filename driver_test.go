@@ -124,7 +124,7 @@ func everyWay(t *testing.T, f func(t *testing.T, dial func(*h2flow.Config) *h2fl
 
 func TestDownload(t *testing.T) {
 	everyWay(t, func(t *testing.T, dial func(*h2flow.Config) *h2flow.ClientConn, cfg h2flow.Config) {
-		for _, fc := range []flow.Config{strategy.Fixed{}, strategy.Threshold{}, strategy.BDP{}, nil} {
+		for _, fc := range []flow.Config{strategy.Fixed{}, strategy.Threshold{}, strategy.Auto{}, strategy.BDP{}, nil} {
 			cfg.Flow = fc
 			c := dial(&cfg)
 			for _, n := range []int{0, 1, 1000, 70000, 10 << 20} {

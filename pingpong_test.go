@@ -82,6 +82,8 @@ func TestGrowingWindowRemovesPingPong(t *testing.T) {
 		{"fixed, stream 32 MiB, connection 65,535", strategy.Fixed{Stream: 32 << 20, Conn: 65535}, false, 150, 165},
 		{"fixed, 32 MiB", strategy.Fixed{Stream: 32 << 20, Conn: 32 << 20}, false, -0.1, 0.2},
 		{"threshold", strategy.Threshold{}, false, -0.1, 0.2},
+		{"auto, cold", strategy.Auto{}, false, -0.1, 5},
+		{"auto, warm", strategy.Auto{}, true, -0.1, 0.2},
 		{"bdp, cold", strategy.BDP{}, false, -0.1, 5},
 		{"bdp, warm", strategy.BDP{}, true, -0.1, 0.2},
 	}

@@ -67,7 +67,7 @@ type getOptions struct {
 }
 
 func prepareGet(fs *flags) runner {
-	o := getOptions{strategy: strategy.BDP{}, header: make(http.Header)}
+	o := getOptions{strategy: strategy.Auto{}, header: make(http.Header)}
 	fs.StringVar(&o.out, "o", "", "write the body to `FILE` (default standard output)")
 	fs.strategy(&o.strategy, "strategy", "flow-control strategy `NAME`: one of "+
 		strings.Join(strategyNames(fs.configs), ", ")+",\nwith options joined by colons")

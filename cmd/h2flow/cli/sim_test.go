@@ -209,7 +209,7 @@ func TestSimSweepAndReport(t *testing.T) {
 	page := filepath.Join(dir, "page.html")
 	for _, source := range []string{dir, filepath.Join(dir, "records.jsonl"), filepath.Join(dir, "cells.jsonl")} {
 		s := simCall(t, "sim", "report", source, "-o", page, "--title", "a & b", "--json")
-		if !strings.Contains(s.stdout, `"records":8`) {
+		if !strings.Contains(s.stdout, `"records":10`) {
 			t.Errorf("%s: %s", source, s.stdout)
 		}
 		text, err := os.ReadFile(page)
@@ -220,7 +220,7 @@ func TestSimSweepAndReport(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "cells.jsonl")); err != nil {
 		t.Fatal(err)
 	}
-	if s := simCall(t, "sim", "report", dir, "-o", page); !strings.Contains(s.stdout, "8 cells") {
+	if s := simCall(t, "sim", "report", dir, "-o", page); !strings.Contains(s.stdout, "10 cells") {
 		t.Errorf("from the journal: %s", s.stdout)
 	}
 }
@@ -241,7 +241,7 @@ func TestSimSweepInShards(t *testing.T) {
 		t.Error("the merged shards give other records than the whole")
 	}
 	call(t.Context(), nil, "sim", "sweep", "-o", root, "--merge", filepath.Join(root, "a")).wantFailure(t, 1,
-		"6 of 12 cells are missing")
+		"7 of 15 cells are missing")
 }
 
 func TestSimSweepInterrupted(t *testing.T) {
