@@ -20,8 +20,8 @@ var emulateCommand = command{
 	text: `
 Runs a scenario of sim in real time: Go's own HTTP/2 server in this process, behind the emulated path of demo, and
 h2flow's client. The path has the scenario's rate, delay and queue, and TCP's window on it is open from the start, so that
-what is measured is flow control and the machine. What the path cannot do is refused: loss, changes, cross traffic and
-the fields of TCP; so are small responses and the server's fields but for think_ms.
+what is measured is flow control and the machine. What the path cannot do is refused: loss, traces, changes, cross traffic
+and the fields of TCP; so are small responses, and the server's fields but for think_ms and chunk_bytes.
 
 --json prints the records of sim run with a further field, path, which is "relay". How long the server was blocked cannot
 be seen from here: blocked_stream_ms and blocked_conn_ms are null. The time of the same scenario in sim is beside the
@@ -91,6 +91,7 @@ func emulable(s sim.Scenario) error {
 		given bool
 	}{
 		{"loss", s.Loss > 0},
+		{"trace_ms", len(s.TraceMs) > 0},
 		{"changes", len(s.Changes) > 0},
 		{"cross_traffic", len(s.CrossTraffic) > 0},
 		{"congestion_control", s.CongestionControl != ""},

@@ -87,7 +87,11 @@ func scenarioPath(s sim.Scenario, target string) relay.Config {
 func startScenarioServer(s sim.Scenario) (*http.Server, string, error) {
 	var protocols http.Protocols
 	protocols.SetUnencryptedHTTP2(true)
-	block := make([]byte, 256<<10)
+	chunk := s.Server.ChunkBytes
+	if chunk == 0 {
+		chunk = 256 << 10
+	}
+	block := make([]byte, min(chunk, max(s.Bytes, 1)))
 	server := &http.Server{Protocols: &protocols, ErrorLog: log.New(io.Discard, "", 0)}
 	server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if pause(r.Context(), scenarioTime(s.Server.ThinkMs)) != nil {

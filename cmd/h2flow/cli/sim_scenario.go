@@ -21,6 +21,7 @@ type simPlan struct {
 	flags      *flags
 	axes       map[string][]json.RawMessage // by the name of the field
 	strategies []flow.Config
+	trace      []int64 // of the bottleneck, in milliseconds
 }
 
 // defaultScenario is what is run if no scenario is named.
@@ -35,7 +36,30 @@ func (p *simPlan) declareFields(fs *flags) {
 			get: func() string { return "" },
 		}, fieldFlag(field.Name), "`V,...` "+field.Usage)
 	}
+	fs.Var(&value{set: p.readTrace, get: func() string { return "" }}, "trace",
+		"`FILE` of the times in ms at which the bottleneck lets a packet pass,\none a line, as mahimahi has it")
 }
+
+// readTrace reads the trace of the bottleneck.
+func (p *simPlan) readTrace(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxTrace+1))
+	if err != nil {
+		return err
+	}
+	if len(text) > maxTrace {
+		return fmt.Errorf("%s is larger than 64 MiB", path)
+	}
+	p.trace, err = sim.ReadTrace(text)
+	return err
+}
+
+// maxTrace is the largest file that is read as a trace, in octets.
+const maxTrace = 64 << 20
 
 // fieldFlag is the flag of a field: server.think_ms is --server-think-ms.
 func fieldFlag(name string) string { return strings.NewReplacer("_", "-", ".", "-").Replace(name) }
@@ -117,6 +141,12 @@ func simStrategies(configs []flow.Config) []flow.Config {
 
 // plan is what the flags make of the scenario.
 func (p *simPlan) plan(base sim.Scenario) sweep.Plan {
+	if p.trace != nil {
+		base.TraceMs = p.trace
+		if len(p.axes["rate_mbit"]) == 0 {
+			base.RateMbit = 0 // the mean of the trace
+		}
+	}
 	plan := sweep.Plan{Base: base, Strategies: p.strategies}
 	for _, field := range sweep.Fields {
 		if values := p.axes[field.Name]; len(values) > 0 {

@@ -310,3 +310,16 @@ func TestSimKnowsTheModels(t *testing.T) {
 		t.Errorf("%d records, want one for each of %d models and one of unlimited", len(list), n)
 	}
 }
+
+func TestSimTrace(t *testing.T) {
+	trace := filepath.Join(t.TempDir(), "link.trace")
+	if err := os.WriteFile(trace, []byte("1\n2\n3\n4\n"), 0o666); err != nil { // 12 Mbit/s
+		t.Fatal(err)
+	}
+	r := records(t, simCall(t, "sim", "run", "--json", "--bytes", "1MB", "--trace", trace).stdout)[0]
+	if r.Outcome != "ok" || r.RateMbit != 12 || r.Seconds < 1e6*8/12e6 {
+		t.Errorf("the record is %+v", r)
+	}
+	call(t.Context(), nil, "emulate", "--trace", trace).wantFailure(t, 2, "cannot do what trace_ms asks for")
+	call(t.Context(), nil, "sim", "run", "--trace", trace+"x").wantFailure(t, 2, "no such file")
+}

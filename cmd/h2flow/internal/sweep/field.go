@@ -58,6 +58,7 @@ var Fields = []Field{
 	{"check_invariants", Truth, "check all invariants after every step: false, true"},
 	{"server.frame_bytes", Octets, "largest payload of the server's DATA frames; 0 means 16384"},
 	{"server.write_bytes", Octets, "how much the server writes at a time; 0 means 64 KiB"},
+	{"server.chunk_bytes", Octets, "how much of a body the server's handler hands over at a time; 0 means all"},
 	{"server.think_ms", Number, "time from a request's arrival to its response"},
 	{"server.send_buffer_bytes", Octets, "bounds of what the server has written and not got acknowledged"},
 	{"server.ping_strikes", Count, "PINGs between two frames that the server tolerates; 0 means all"},

@@ -101,7 +101,7 @@ func TestFieldValuesThatMakeNoSense(t *testing.T) {
 func TestFieldsAreComplete(t *testing.T) {
 	without := map[string]string{
 		"name": "a label", "strategy": "varied by itself", "changes": "a list", "cross_traffic": "a list",
-		"series_ms": "asks for output",
+		"series_ms": "asks for output", "trace_ms": "a list",
 	}
 	known := make(map[string]bool)
 	for _, f := range sweep.Fields {
