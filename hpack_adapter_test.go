@@ -165,6 +165,7 @@ var decoderTests = []struct {
 	{"7541-5.1-1 ten octets 0x80", []step{{block: "ff 80808080808080808080 00", err: "an integer of too many octets"}}},
 	{"7541-5.1-1 index 2^32", []step{{block: "ff 81ffffff0f", err: "an integer above 2^31-1"}}},
 	{"7541-5.1-1 index 2^62", []step{{block: "ff 81ffffffffffffff3f", err: "an integer above 2^31-1"}}},
+	{"7541-7.4-1 value length 2^31", []step{{block: "41 7f 81ffffff07", err: "an integer above 2^31-1"}}},
 	{"7541-5.1-1 name length 2^31", []step{{block: "40 7f 81ffffff07", err: "an integer above 2^31-1"}}},
 	{"7541-5.1-1 value length of six octets", []step{{block: "41 7f 808080808000", err: "an integer of too many octets"}}},
 	{"7541-5.1-1 needless octets within the limit", []step{{block: "00 7f8080808000" + strings.Repeat("6e", 127) + "00",

@@ -35,8 +35,8 @@ func attacks() []attack {
 	}
 	unfinished := frame.Headers{Stream: 1, Fragment: []byte{0x88}}
 	literal := append([]byte{0x00, 0x7f, 0x81, 0xff, 0xff, 0x7f}, bytes.Repeat([]byte{'n'}, 16000)...) // a name of 250 MiB
-	indexed := bytes.Repeat([]byte{0x90}, 16000) // accept-encoding: gzip, deflate
-	entry := append([]byte{0x40, 1, 'a', 0x7f, 0xe0, 0x1e}, bytes.Repeat([]byte{'v'}, 4063)...) // fills the table
+	indexed := bytes.Repeat([]byte{0x90}, 16000)                                                       // accept-encoding: gzip, deflate
+	entry := append([]byte{0x40, 1, 'a', 0x7f, 0xe0, 0x1e}, bytes.Repeat([]byte{'v'}, 4063)...)        // fills the table
 	return []attack{
 		{name: "H1 a huge field section", setup: []any{unfinished}, rounds: 200,
 			octets: enc(frame.Continuation{Stream: 1, Fragment: literal[:15000]})},

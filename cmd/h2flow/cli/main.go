@@ -26,7 +26,7 @@ const (
 
 // commands are the verbs, in the order in which the help lists them.
 var commands = []command{
-	demoCommand, getCommand, benchCommand, serveCommand, framesCommand, conformCommand,
+	demoCommand, getCommand, benchCommand, serveCommand, framesCommand, conformCommand, corpusCommand,
 	simRunCommand, simSweepCommand, simReplayCommand, simCompareCommand, simReportCommand, simListCommand,
 	emulateCommand,
 }
