@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
-	"os"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -41,7 +41,7 @@ func TestRestart(t *testing.T) {
 		})
 	}
 	t.Run("go", func(t *testing.T) {
-		s := newPhoenix(t, o)
+		s := newPhoenix(t, o, o.handler())
 		testRestart(t, target{scheme: "https", addr: s.addr, trust: o.trust}, o, s.restart)
 	})
 }
@@ -96,53 +96,76 @@ func testRestart(t *testing.T, to target, o *origin, restart func()) {
 	wg.Wait()
 }
 
-// A phoenix is net/http's server that shuts down and is replaced by another at the same address. The new one listens
-// before the old one stops to.
+// A phoenix is net/http's server that shuts down and is replaced by another at the same address. The socket that listens
+// stays, so that no connection is lost between the two.
 type phoenix struct {
 	addr    string
 	t       *testing.T
 	o       *origin
+	handler http.Handler
+	sockets chan net.Conn
 	current *http.Server
 	wg      sync.WaitGroup // the old ones that are shutting down
 }
 
-func newPhoenix(t *testing.T, o *origin) *phoenix {
-	p := &phoenix{t: t, o: o, addr: "127.0.0.1:0"}
-	l := p.listen()
-	p.addr = l.Addr().String()
-	p.current = p.serve(l)
+func newPhoenix(t *testing.T, o *origin, handler http.Handler) *phoenix {
+	l := listen(t)
+	p := &phoenix{t: t, o: o, handler: handler, addr: l.Addr().String(), sockets: make(chan net.Conn)}
+	go func() {
+		defer close(p.sockets)
+		for {
+			nc, err := l.Accept()
+			if err != nil {
+				return
+			}
+			p.sockets <- nc
+		}
+	}()
+	p.current = p.serve()
 	t.Cleanup(func() {
+		l.Close()
 		p.current.Close()
 		p.wg.Wait()
 	})
 	return p
 }
 
-// listen lets several servers listen at the address: the kernel gives each connection to one of them.
-func (p *phoenix) listen() net.Listener {
-	const soReusePort = 15
-	config := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) (err error) {
-		return errors.Join(c.Control(func(fd uintptr) {
-			err = os.NewSyscallError("setsockopt", syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, soReusePort, 1))
-		}), err)
-	}}
-	l, err := config.Listen(p.t.Context(), "tcp", p.addr)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return l
-}
-
-func (p *phoenix) serve(l net.Listener) *http.Server {
-	s := &http.Server{Handler: p.o.handler()}
+func (p *phoenix) serve() *http.Server {
+	s := &http.Server{Handler: p.handler, ErrorLog: log.New(io.Discard, "", 0)}
+	l := &inheritor{sockets: p.sockets, closed: make(chan struct{})}
 	go s.ServeTLS(l, p.o.cert, p.o.key)
 	return s
 }
 
+// An inheritor is a listener that shares the connections which arrive with those before and after it.
+type inheritor struct {
+	sockets <-chan net.Conn
+	closed  chan struct{}
+	once    sync.Once
+}
+
+func (l *inheritor) Accept() (net.Conn, error) {
+	select {
+	case nc, ok := <-l.sockets:
+		if ok {
+			return nc, nil
+		}
+	case <-l.closed:
+	}
+	return nil, net.ErrClosed
+}
+
+func (l *inheritor) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+func (l *inheritor) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
+
 // restart puts a new server in the place of the current one, which goes on until it has answered what it took.
 func (p *phoenix) restart() {
 	old := p.current
-	p.current = p.serve(p.listen())
+	p.current = p.serve()
 	p.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), transferTimeout)
 		defer cancel()
@@ -150,4 +173,19 @@ func (p *phoenix) restart() {
 			p.t.Error(err)
 		}
 	})
+}
+
+// restartEvery restarts the server again and again until ctx ends, and returns how often.
+func (p *phoenix) restartEvery(ctx context.Context, pause time.Duration) (n int) {
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return n
+		case <-tick.C:
+			p.restart()
+			n++
+		}
+	}
 }
