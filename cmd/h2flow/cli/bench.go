@@ -30,7 +30,8 @@ buffers to set.
 --suite report measures what the report on dio's HTTP/2 measured: 32 concurrent small requests, 1 MiB and 10 MiB
 downloads, a 1 MiB upload; over HTTP/1.1 and HTTP/2, in cleartext and over TLS, on loopback and at 1 and 10 ms of
 round-trip time. --suite buffers measures what Go's change did that gave http.Transport its buffer sizes: an upload of
-10 GiB with buffers of 4 and 128 KiB, and a download with 4 and 256 KiB beside it.
+10 GiB with buffers of 4 and 128 KiB, and a download with 4 and 256 KiB beside it. --suite memory measures what 1,500
+connections (or -c) cost that do nothing, and a stream on each that waits for its body.
 
 With --json, one line for each run: client, proto, tls, op, round, bytes, requests, failures, conns, streams, seconds,
 mib_per_s, req_per_s, user_s, sys_s, allocs_per_req, bytes_per_req (allocated), peak_rss_bytes, p50_ms, p90_ms, p99_ms,
@@ -87,6 +88,7 @@ type benchOptions struct {
 const (
 	suiteReport  = "report"
 	suiteBuffers = "buffers"
+	suiteMemory  = "memory"
 )
 
 func prepareBench(fs *flags) runner {
@@ -133,7 +135,7 @@ func prepareBench(fs *flags) runner {
 	fs.StringVar(&o.http1URL, "http1-url", "", "`URL` for http1, where the server has another port for it")
 	fs.StringVar(&o.cacert, "cacert", "", "trust only the certificates in `FILE` (PEM)")
 	fs.BoolVar(&o.insecure, "insecure", false, "do not check the server's certificate")
-	fs.StringVar(&o.suite, "suite", "", "run the `NAME` of a suite: report, buffers")
+	fs.StringVar(&o.suite, "suite", "", "run the `NAME` of a suite: report, buffers, memory")
 	fs.BoolVar(&o.json, "json", false, "print one line of JSON for each run instead of tables")
 	fs.StringVar(&o.out, "o", "", "write the lines of JSON to `FILE`, too")
 	fs.BoolVar(&o.worker, workerFlag, false, "")
@@ -262,8 +264,10 @@ func (o *benchOptions) settleSuite(fs *flags, args []string) error {
 		allowed["duration"], allowed["n"] = true, true
 	case suiteBuffers:
 		allowed["size"] = true
+	case suiteMemory:
+		allowed["c"] = true
 	default:
-		return usagef("there is no suite %q (want report or buffers)", o.suite)
+		return usagef("there is no suite %q (want report, buffers or memory)", o.suite)
 	}
 	refused := ""
 	fs.Visit(func(f *flag.Flag) {
@@ -285,6 +289,9 @@ func (o *benchOptions) settleSuite(fs *flags, args []string) error {
 	}
 	if !fs.given("size") {
 		o.size = 10 << 30
+	}
+	if o.suite == suiteMemory && !fs.given("c") {
+		o.conns = heldConns
 	}
 	return o.check()
 }

@@ -229,6 +229,8 @@ func runBench(ctx context.Context, e *env, o *benchOptions) (err error) {
 		err = b.reportSuite(ctx, tables, o)
 	case suiteBuffers:
 		err = b.buffersSuite(ctx, tables, o)
+	case suiteMemory:
+		err = b.memorySuite(ctx, tables, o)
 	default:
 		err = b.single(ctx, tables, o)
 	}

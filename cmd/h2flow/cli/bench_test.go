@@ -354,6 +354,15 @@ func TestBenchBuffersSuite(t *testing.T) {
 	}
 }
 
+func TestBenchMemorySuite(t *testing.T) {
+	text := runVerb(t, "--suite", "memory", "-c", "3", "--rounds", "1")
+	for _, want := range []string{"for each of 3 connections", "\nhttp1, cleartext ", "\nh2flow-raw, TLS "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the table does not contain %q:\n%s", want, text)
+		}
+	}
+}
+
 func TestBenchUsage(t *testing.T) {
 	for _, tt := range []struct {
 		name string

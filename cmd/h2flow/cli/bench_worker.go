@@ -30,7 +30,12 @@ func work(ctx context.Context, in io.Reader, out io.Writer, strategy func(string
 	if err != nil {
 		return err
 	}
-	result, err := load.Run(ctx, spec)
+	var result any
+	if spec.Held {
+		result, err = load.Hold(ctx, spec)
+	} else {
+		result, err = load.Run(ctx, spec)
+	}
 	if err != nil {
 		return err
 	}
@@ -42,28 +47,33 @@ const killDelay = 3 * time.Second
 
 // runWorker does one run in a process of its own.
 func runWorker(ctx context.Context, spec load.Spec) (*load.Result, error) {
+	result := new(load.Result)
+	return result, callWorker(ctx, spec, result)
+}
+
+// callWorker has a process of its own do what spec says, and decodes into result what it tells.
+func callWorker(ctx context.Context, spec load.Spec, result any) error {
 	in, err := json.Marshal(spec)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	cmd, err := again(ctx, "bench", "--"+workerFlag)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), &stdout, &stderr
 	err = cmd.Run()
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 	if err != nil {
-		return nil, childError(err, stderr.String())
+		return childError(err, stderr.String())
 	}
-	result := new(load.Result)
 	if err := json.Unmarshal(stdout.Bytes(), result); err != nil {
-		return nil, fmt.Errorf("the process of the client did not say what it did: %w", err)
+		return fmt.Errorf("the process of the client did not say what it did: %w", err)
 	}
-	return result, nil
+	return nil
 }
 
 // again is a command that runs this program with other arguments.

@@ -22,6 +22,8 @@ type group interface {
 	lane() lane
 	// beside downloads the Spec's Beside once and returns the number of its octets.
 	beside(ctx context.Context) (int64, error)
+	// hold opens a stream for Spec.Beside and returns it once a little of the body has come.
+	hold(ctx context.Context) (io.Closer, error)
 	// close ends the connections that are idle.
 	close()
 }

@@ -64,6 +64,8 @@ type Spec struct {
 	// Beside, if not empty, is the URL of a large body: each connection downloads it over and over while the others
 	// are measured. HTTP/1.1 has another connection for it. It does not count as a request.
 	Beside string
+	// Held makes the process of a run do Hold instead. Run does not look at it.
+	Held bool
 	// BodyBuffer is the size of the buffer that a lane reads bodies into, in octets; 0 means DefaultBodyBuffer. It is
 	// smaller where a body, or what is taken of it at once, is.
 	BodyBuffer int64
