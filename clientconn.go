@@ -38,6 +38,8 @@ type ClientConn struct {
 	err      error // why; nil after a graceful end
 	goAway   error // the peer's GOAWAY
 
+	started time.Time
+
 	strategyOver func() // to be called when the connection is over
 
 	events   *events // nil: nobody is told
@@ -70,12 +72,13 @@ func NewClientConn(nc net.Conn, cfg *Config) (*ClientConn, error) {
 		streams: make(map[frame.StreamID]*ClientStream),
 		done:    make(chan struct{}),
 		events:  newEvents(cfg),
+		started: time.Now(),
 	}
 	c.cfg.ReadBufferSize, c.cfg.WriteBufferSize = bufferSize(cfg.ReadBufferSize), bufferSize(cfg.WriteBufferSize)
 	c.events.opened(nc)
 	strategy, over := cfg.newStrategy(c.events)
 	c.strategyOver = over
-	c.core = conn.New(time.Now(), cfg.coreConfig(strategy, c.events))
+	c.core = conn.New(c.started, cfg.coreConfig(strategy, c.events))
 	c.reader.init(nc, cfg.Reader, &c.mu)
 	c.socket = socketOf(nc)
 	c.writer.run = c.write
@@ -83,6 +86,9 @@ func NewClientConn(nc net.Conn, cfg *Config) (*ClientConn, error) {
 	c.unlock()
 	return c, nil
 }
+
+// clock is the present time. It asks for less than time.Now does, which asks for the time of day as well.
+func (c *ClientConn) clock() time.Time { return c.started.Add(time.Since(c.started)) }
 
 // A Request is the head of a request.
 type Request struct {
@@ -136,7 +142,7 @@ func (c *ClientConn) OpenStream(ctx context.Context, req *Request) (*ClientStrea
 	s.fields = fieldPool.Get().(*[]Field)
 	*s.fields = req.fields((*s.fields)[:0])
 	c.mu.Lock()
-	now := time.Now()
+	now := c.clock()
 	id, err := c.core.Open(now, *s.fields, req.EndStream)
 	if err != nil {
 		s.putFields()

@@ -257,7 +257,7 @@ func (s *ClientStream) Read(p []byte) (int, error) {
 		}
 		s.dst = nil
 		if n := s.buf.read(p); n > 0 {
-			return n, s.consumed(time.Now(), n)
+			return n, s.consumed(c.clock(), n)
 		}
 		switch {
 		case s.recvEnd:
@@ -271,7 +271,7 @@ func (s *ClientStream) Read(p []byte) (int, error) {
 			return 0, s.named(os.ErrDeadlineExceeded)
 		}
 		if !waited {
-			c.core.ReaderWaiting(time.Now(), s.id, len(p))
+			c.core.ReaderWaiting(c.clock(), s.id, len(p))
 		}
 		s.dst = p
 		c.await(&s.reader, s)

@@ -72,14 +72,17 @@ func (c *ClientConn) await(w *waiter, body *ClientStream) {
 
 // sleep blocks until somebody takes w off its list.
 func (c *ClientConn) sleep(w *waiter) {
-	if w.ch == nil {
-		w.ch = make(chan struct{}, 1)
-	}
-	ch := w.ch
+	ch := wakePool.Get().(chan struct{})
+	w.ch = ch
 	c.unlock()
 	<-ch
+	wakePool.Put(ch)
 	c.mu.Lock()
 }
+
+// wakePool holds the channels that waiters sleep on. Whoever is off all lists has been sent to exactly once, so that a
+// channel that comes back is empty.
+var wakePool = sync.Pool{New: func() any { return make(chan struct{}, 1) }}
 
 // wake ends the waiting of w.
 func (c *ClientConn) wake(w *waiter) {
@@ -208,7 +211,7 @@ func (c *ClientConn) readOnce(w *waiter) {
 	} else {
 		n, err = c.nc.Read(buf)
 	}
-	now := time.Now()
+	now := c.clock()
 	c.mu.Lock()
 	if r.role.returned() {
 		c.nc.SetReadDeadline(time.Time{})

@@ -81,7 +81,7 @@ func (s *ClientStream) pack(p []byte, end bool) (int, error) {
 	}
 	n := min(len(p), quota, room)
 	last := end && n == len(p)
-	w.buf = c.core.AppendData(time.Now(), c.dataBuf(frame.HeaderLen+n), s.id, n, last)
+	w.buf = c.core.AppendData(c.clock(), c.dataBuf(frame.HeaderLen+n), s.id, n, last)
 	w.buf = append(w.buf, p[:n]...)
 	if !s.uploads {
 		s.uploads = true

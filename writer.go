@@ -145,7 +145,7 @@ func (c *ClientConn) packNow(now time.Time) {
 // packAll packs what is pending and reports whether there is something to write.
 func (c *ClientConn) packAll() bool {
 	if c.core.HasOutput() {
-		c.packNow(time.Now())
+		c.packNow(c.clock())
 	}
 	return len(c.writer.buf) > 0
 }
@@ -257,7 +257,7 @@ func (c *ClientConn) send(p []byte, little bool) (total int, err error) {
 // setWriteDeadline lets the next write take timeout. For a little, a deadline that is further away is left alone, since
 // to move it costs as much as what else this side does for a small write. Whoever holds the pen calls it.
 func (c *ClientConn) setWriteDeadline(timeout time.Duration, little bool) {
-	w, now := &c.writer, time.Now()
+	w, now := &c.writer, c.clock()
 	switch {
 	case !little:
 		w.until = now.Add(timeout)
