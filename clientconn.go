@@ -31,6 +31,7 @@ type ClientConn struct {
 	awaiting []*waiter // for the peer's SETTINGS
 	reader   reader
 	writer   writer
+	wakes    []chan struct{} // for waiters to come
 	socket   *socket // nil: what nc is, is not known
 	timer    *time.Timer
 	timerAt  time.Time

@@ -70,19 +70,25 @@ func (c *ClientConn) await(w *waiter, body *ClientStream) {
 	role.resumed(w)
 }
 
-// sleep blocks until somebody takes w off its list.
+// sleep blocks until somebody takes w off its list. Whoever is off all lists has been sent to exactly once, so that the
+// channel is empty again and serves the next.
 func (c *ClientConn) sleep(w *waiter) {
-	ch := wakePool.Get().(chan struct{})
-	w.ch = ch
+	if n := len(c.wakes); n > 0 {
+		w.ch, c.wakes = c.wakes[n-1], c.wakes[:n-1]
+	} else {
+		w.ch = make(chan struct{}, 1)
+	}
+	ch := w.ch
 	c.unlock()
 	<-ch
-	wakePool.Put(ch)
 	c.mu.Lock()
+	if len(c.wakes) < maxWakes {
+		c.wakes = append(c.wakes, ch)
+	}
 }
 
-// wakePool holds the channels that waiters sleep on. Whoever is off all lists has been sent to exactly once, so that a
-// channel that comes back is empty.
-var wakePool = sync.Pool{New: func() any { return make(chan struct{}, 1) }}
+// maxWakes is how many channels a connection keeps for waiters to come.
+const maxWakes = 32
 
 // wake ends the waiting of w.
 func (c *ClientConn) wake(w *waiter) {
