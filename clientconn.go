@@ -32,7 +32,7 @@ type ClientConn struct {
 	reader   reader
 	writer   writer
 	wakes    []chan struct{} // for waiters to come
-	socket   *socket // nil: what nc is, is not known
+	socket   *socket         // nil: what nc is, is not known
 	timer    *time.Timer
 	timerAt  time.Time
 	over     bool  // the core gave its last event

@@ -14,9 +14,9 @@ import (
 //
 // Model: buf is filled by whoever has something to send, up to Config.WriteBufferSize. One goroutine at a time holds the
 // pen: it takes buf, packs what else is pending, and writes, until nothing is left; so what many ask for leaves in one
-// write. A little that the socket is known to take at once is written by the goroutine that asked for it, before it goes
-// on, which spares a hand-over; anything else by a goroutine that exists while there is something to write. So nobody
-// who asks for something to be sent waits for the transport.
+// write. What the socket is known to take at once is written by the goroutine that asked for it, before it goes on, which
+// spares a hand-over, and lets GOAWAY leave before the error is returned; anything else by a goroutine that exists while
+// there is something to write. So nobody who asks for something to be sent waits for the transport.
 type writer struct {
 	pen    bool // somebody holds it
 	failed bool
@@ -29,9 +29,6 @@ type writer struct {
 	until  time.Time // the transport's write deadline
 	run    func()    // ClientConn.write; kept, since making it anew would allocate
 }
-
-// atOnce is how much may be written without a goroutine for it, in octets. A socket that is writable has room for more.
-const atOnce = 8 << 10
 
 // toWrite reports whether there is something to write and nobody holds the pen.
 func (c *ClientConn) toWrite() bool {
@@ -56,7 +53,7 @@ func (c *ClientConn) flush(others bool) {
 	}
 	w := &c.writer
 	w.pen = true
-	if c.socket == nil || c.core.Done() {
+	if c.socket == nil {
 		go w.run()
 		return
 	}
@@ -66,29 +63,24 @@ func (c *ClientConn) flush(others bool) {
 		c.mu.Lock()
 	}
 	for c.packAll() {
-		switch {
-		case c.socket.plain:
-			if c.tryWrite(); len(w.rest) == 0 {
-				continue
-			}
-		case len(w.buf) <= atOnce && c.socket.writable():
-			if c.writeOut(true) {
-				continue
-			}
-			c.dropPen()
+		if c.tryWrite(); len(w.rest) > 0 {
+			go w.run()
 			return
 		}
-		go w.run()
-		return
 	}
 	c.dropPen()
 }
 
-// tryWrite writes of the buffer what the socket takes at once. The lock is held before and after, not in between. An
+// tryWrite writes of the buffer what the transport takes at once. The lock is held before and after, not in between. An
 // error is left to whoever writes the rest.
 func (c *ClientConn) tryWrite() {
 	buf, packed := c.takeBuf()
-	n := c.socket.tryWrite(buf)
+	n := 0
+	if c.socket.plain {
+		n = c.socket.tryWrite(buf)
+	} else {
+		n = c.tryRecords(buf)
+	}
 	c.mu.Lock()
 	c.core.Written(packed - int64(len(buf)-n))
 	if n == len(buf) {
@@ -96,6 +88,19 @@ func (c *ClientConn) tryWrite() {
 		return
 	}
 	c.writer.rest, c.writer.whole = buf[n:], buf
+}
+
+// tryRecords writes p by TLS, a record at a time, while the socket has room for one. It returns how much was written.
+func (c *ClientConn) tryRecords(p []byte) int {
+	for total := 0; ; {
+		if total == len(p) || !c.socket.writable() {
+			return total
+		}
+		n, err := c.send(p[total:min(total+maxTLSRecord, len(p))], true)
+		if total += n; err != nil {
+			return total
+		}
+	}
 }
 
 // takeBuf takes the buffer, which may be seen by the peer from now on, and unlocks. It returns how much is packed with
@@ -173,7 +178,7 @@ func (c *ClientConn) dataBuf(n int) []byte {
 // write is the writing goroutine; it holds the pen from the start.
 func (c *ClientConn) write() {
 	c.mu.Lock()
-	for (len(c.writer.rest) > 0 || c.packAll()) && c.writeOut(false) {
+	for (len(c.writer.rest) > 0 || c.packAll()) && c.writeOut() {
 	}
 	if c.core.Done() || c.writer.failed {
 		c.writer.failed = true // nothing is written any more
@@ -199,8 +204,8 @@ func (c *ClientConn) dropPen() {
 }
 
 // writeOut writes the buffer. The lock is held before and after, not in between. It reports false if the transport
-// failed. See send for little.
-func (c *ClientConn) writeOut(little bool) bool {
+// failed.
+func (c *ClientConn) writeOut() bool {
 	w := &c.writer
 	var buf, whole []byte
 	var packed int64
@@ -215,7 +220,7 @@ func (c *ClientConn) writeOut(little bool) bool {
 		whole = buf
 	}
 
-	n, err := c.send(buf, little)
+	n, err := c.send(buf, false)
 
 	c.mu.Lock()
 	c.core.Written(packed - int64(len(buf)-n))
@@ -230,7 +235,7 @@ func (c *ClientConn) writeOut(little bool) bool {
 const maxTLSRecord = 16 << 10
 
 // send writes p, as long as something of it leaves within each timeout. It returns how much did, and an error unless
-// that is all. A little may have a quarter more time than that.
+// that is all. A little, which the socket has room for, may have a quarter more time than that.
 func (c *ClientConn) send(p []byte, little bool) (total int, err error) {
 	timeout := timeoutOr(c.cfg.WriteTimeout, defaultWriteTimeout)
 	piece := len(p)
