@@ -102,7 +102,7 @@ func TestServers(t *testing.T) {
 
 // testFeatures are the tests that every server passes once over TLS and once in cleartext. The windows are tiny, so that
 // credit which were lost would stop the next stream; not with lighttpd 1.4.69, which sends an octet more than the stream
-// window when streams have used up the connection's.
+// window when streams have used up the connection's, and stands still now and then under Threshold.
 func (s server) testFeatures(t *testing.T, o *origin, to target) {
 	for _, c := range clients {
 		t.Run(c.name, func(t *testing.T) {

@@ -59,7 +59,7 @@ var servers = []server{
 	{name: "h2o", start: startH2O, heads: true, noRestart: noSignal},
 	{name: "caddy", start: startCaddy, heads: true, trailers: true, noRestart: noSignal},
 	{name: "haproxy", start: startHAProxy, heads: true, trailers: true},
-	{name: "lighttpd", start: startLighttpd, heads: true, shared: "threshold",
+	{name: "lighttpd", start: startLighttpd, heads: true, shared: "bdp",
 		noTrailers: "it ends the values of a backend's trailers with a carriage return, which is malformed",
 		noRestart:  "it ends responses that it has begun"},
 	{name: "varnish", start: startVarnish, heads: true, noTrailers: "it refuses a backend that sends them", noRestart: noSignal},
