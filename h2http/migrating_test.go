@@ -1,5 +1,7 @@
 package h2http_test
 
+//lint:file-ignore SA1019 people come from x/net's Transport because it is deprecated
+
 import (
 	"fmt"
 	"go/format"

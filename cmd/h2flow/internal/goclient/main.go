@@ -1,5 +1,7 @@
 package main
 
+//lint:file-ignore SA1019 x/net's own Transport is one of the clients to judge, old or not
+
 import (
 	"bytes"
 	"context"
