@@ -7,21 +7,24 @@ import (
 	"example.com/h2flow/flow"
 )
 
-// Auto keeps the path full with the smallest windows that do: it is the default.
+// Auto keeps the path full with the smallest windows that do. It is the default.
 //
-// The connection window is the path's. It starts at 1 MiB and a little, stays at twice of what arrives in a round trip
-// while that grows, so that a server which doubles its rate is never held back, and once more window has brought no more
-// octets it falls back to a quarter above the bandwidth-delay product: the queue before the bottleneck empties, and small
-// responses do not wait behind large ones. A rate that rises or falls opens it again.
+// The connection window belongs to the path. It starts at 1.25 MiB, stays at twice of what comes in a round trip while
+// that grows, so that a server which doubles its rate is never held back, and once more window has brought no more octets
+// it falls to a quarter above the bandwidth-delay product: the queue before the bottleneck empties, and small responses
+// do not wait behind large ones. A rate that rises or falls opens it again, and every few seconds it is tried whether
+// more is to be had.
 //
-// The window of a stream is its reader's. It is the path's as long as the reader keeps up, and falls to twice of what
-// the reader takes in a round trip when it does not. What a stream learned of the path serves all later streams of the
-// connection.
+// The window of a stream belongs to its reader. It is the path's as long as the reader waits for octets, and falls to
+// about twice of what the reader takes at a time when it does not. What one stream learned of the path serves all later
+// streams of the connection.
 //
-// One budget bounds the memory of a connection: Max octets, unread and grantable together. The connection window is
-// given back as octets arrive, read or not, so that a slow reader does not stop the others; its own stream's window stops
-// it. A quarter of Max is kept for streams that have no more than 65,535 octets, what streams start with; larger windows
-// come out of the rest. So with the default 64 MiB, 240 streams that nobody reads stop nobody.
+// One budget bounds the memory of a connection: Max octets, unread and grantable together. As long as every reader has
+// octets to read, a pool of 2 MiB or two windows of the path is all that is used of it. A reader that waits while others
+// leave theirs unread has the window given back on receipt, so that slow readers do not stop it; what they hold is
+// bounded by the windows of their own streams. A quarter of Max is kept for streams that have no more than the 48 KiB
+// that streams start with; larger windows come out of the rest. So with the default 64 MiB, 340 streams that nobody
+// reads stop nobody.
 type Auto struct {
 	// Max bounds the memory of one connection: what is unread and what the peer may still send, together, in octets.
 	// Three quarters of it bound each window. Zero means 64 MiB; the least is 256 KiB.
@@ -33,7 +36,7 @@ var _ flow.Config = Auto{}
 // New makes the strategy of one connection. A Max outside the range that Validate allows is brought into it.
 func (a Auto) New() flow.Strategy {
 	most := a.MemoryBound()
-	s := &auto{max: most, large: 0xff, streams: make(map[uint32]autoStream)}
+	s := &auto{max: most, large: 0xff, streams: make(map[uint32]*autoStream)}
 	s.path.init(most * 3 / 4)
 	return s
 }
@@ -63,15 +66,21 @@ func (a Auto) SlowReaders() int { return int((a.MemoryBound()/4 - 2*frame) / sta
 // auto is the strategy of one connection.
 //
 // Model: path decides the connection window, which is granted above what was received, and the most that the window of
-// a stream may be. Each stream starts with 65,535 octets, from the protocol, and is raised by grants of its own, so that
-// no change of SETTINGS races with its acknowledgement. raised is the sum of what all open streams hold above that, and
-// never exceeds 3/4 of max when a stream is raised.
+// a stream may be. Each stream starts with startSize, from SETTINGS, and is raised by grants of its own, so that no
+// change of SETTINGS races with its acknowledgement.
+//
+// Bounds: raised is the sum of what all open streams hold above startSize, and no stream is raised when it would exceed
+// 3/4 of max. The connection's grants never exceed what was consumed by more than max. So n streams that nobody reads
+// hold 3/4 of max and n times startSize at most, and with n of SlowReaders two frames of the connection window are left.
 type auto struct {
 	max     int64
 	path    path
-	streams map[uint32]autoStream
+	streams map[uint32]*autoStream
+	last    *autoStream // that was looked up
+	free    []*autoStream
+
 	raised  int64
-	loans   int64 // the part of raised that streams got on trust, before their readers had read
+	loans   int64 // the part of raised that streams got before their readers had earned it
 	extra   int64 // what bound is above the pool
 	waiting int   // streams whose reader waits for octets
 	// large has a bit for each of the last eight streams, set if it needed more than it started with. As long as all were
@@ -81,6 +90,17 @@ type auto struct {
 }
 
 var _ flow.Strategy = (*auto)(nil)
+
+const (
+	// startSize is the window of a stream in SETTINGS: three frames, so that 100 streams hold less than 5 MiB.
+	startSize = 48 << 10
+	// spare is what the connection window has above the path's: small responses beside a large one find it free.
+	spare = 256 << 10
+	// pool is what may be unread and grantable together, at least, while all readers have enough.
+	pool = 2 << 20
+	// ration is what the connection window has, at least, while a reader waits, be the pool used up or not.
+	ration = 128 << 10
+)
 
 // Open returns the windows to start with.
 func (a *auto) Open(time.Time) flow.Windows {
@@ -92,6 +112,7 @@ func (a *auto) Deadline() time.Time { return time.Time{} }
 
 // Decide learns from ev and grants what the windows lack.
 func (a *auto) Decide(now time.Time, ev flow.Event, dst []flow.Action) []flow.Action {
+	s := a.lookup(ev.Stream)
 	switch ev.Kind {
 	case flow.RTTSample:
 		a.path.sample(now, ev.Source, ev.RTT)
@@ -99,36 +120,52 @@ func (a *auto) Decide(now time.Time, ev flow.Event, dst []flow.Action) []flow.Ac
 		if ev.Action.Kind == flow.ActPing {
 			a.path.rtt.refused(now)
 		}
-		return dst
+		return dst // what is due stays due
 	case flow.GoAway:
 		a.path.rtt.stop()
 	case flow.StreamOpened:
-		a.streams[ev.Stream] = autoStream{size: startSize, waits: true}
-		a.waiting++
+		if len(a.streams) == 0 {
+			a.path.restart()
+		}
+		s = a.opened(ev.Stream)
 	case flow.StreamClosed:
-		s := a.streams[ev.Stream]
-		a.raised -= s.held
-		a.loans -= s.loan
-		a.wait(&s, false)
-		delete(a.streams, ev.Stream)
-		a.large <<= 1
+		a.closed(s)
+		s = nil
 	case flow.Received:
-		if s := a.streams[ev.Stream]; keepsUp(ev.StreamWindow) && now.Sub(s.waited) <= max(a.path.rate.span, patience) {
-			a.path.arrived(now, ev.N, ev.ConnWindow)
-		} else {
-			a.path.spoiled = true
+		if s != nil {
+			a.received(now, s, ev)
 		}
 	}
-	a.noteReader(now, ev)
+	if s != nil {
+		a.noteReader(now, s, ev)
+	}
+	return a.grant(now, s, ev, dst)
+}
+
+// received lets the path learn from octets that came for a reader which waited for them; how fast others come says more
+// of their readers.
+func (a *auto) received(now time.Time, s *autoStream, ev flow.Event) {
+	if keepsUp(ev.StreamWindow) && (s.waits || now.Sub(s.waited) <= max(a.path.rate.span, patience)) {
+		a.path.arrived(now, ev.N, ev.ConnWindow)
+	} else {
+		a.path.spoiled = true
+	}
+}
+
+// grant appends what both windows lack, and a PING if none has told the round-trip time for long.
+func (a *auto) grant(now time.Time, s *autoStream, ev flow.Event, dst []flow.Action) []flow.Action {
 	size := a.connSize()
 	due := min(ev.ConnWindow.Received+size, ev.ConnWindow.Consumed+a.bound(ev.ConnWindow)) - ev.ConnWindow.Granted
-	// What is due on one level goes along with what must be granted on the other, in one packet.
-	before, hold := len(dst), size/8
+	hold := max(1, a.path.hold(size))
 	if a.waiting > 0 && ev.ConnWindow.Window() < ration/2 {
-		hold = min(hold, ration/2)
+		hold = min(hold, frame)
 	}
-	dst = a.grantStream(now, ev, due >= hold, dst)
-	if due >= max(1, hold) || len(dst) > before && due >= max(1, hold/2) {
+	// What is due on one level goes along with what must be granted on the other, in one packet.
+	before := len(dst)
+	if s != nil {
+		dst = a.grantStream(now, s, ev, due >= hold, dst)
+	}
+	if due >= hold || len(dst) > before && due >= max(1, hold/2) {
 		dst = append(dst, flow.GrantConn(due))
 		a.path.loop.granted(now, ev.ConnWindow, due)
 	}
@@ -138,25 +175,13 @@ func (a *auto) Decide(now time.Time, ev flow.Event, dst []flow.Action) []flow.Ac
 	return dst
 }
 
-// spare is what the connection window has above that of the path: small responses beside a large one find it free.
-const spare = 256 << 10
-
 // connSize is the window that the connection should have.
 func (a *auto) connSize() int64 {
 	if a.path.phase == settling {
-		return a.path.window
+		return a.path.window // whatever is above it would hide how long the loop is
 	}
 	return min(a.path.window+spare, a.path.most)
 }
-
-const (
-	// startSize is the window of a stream in SETTINGS.
-	startSize = 48 << 10
-	// pool is what may be unread and grantable together, at least, while all readers have enough.
-	pool = 2 << 20
-	// ration is what the connection window has at least while a reader waits, beyond the pool.
-	ration = 128 << 10
-)
 
 // bound is the most that may be unread and grantable together now. While no reader waits for octets all have enough,
 // and the rest of the budget is left alone. A reader that waits while others leave theirs unread makes it larger, until
@@ -169,35 +194,4 @@ func (a *auto) bound(o flow.Offsets) int64 {
 		a.extra = 0
 	}
 	return min(least+a.extra, a.max)
-}
-
-// wait notes whether the reader of s waits.
-func (a *auto) wait(s *autoStream, waits bool) {
-	if s.waits == waits {
-		return
-	}
-	s.waits = waits
-	if waits {
-		a.waiting++
-	} else {
-		a.waiting--
-	}
-}
-
-// noteReader notes what ev says of a reader.
-func (a *auto) noteReader(now time.Time, ev flow.Event) {
-	s, ok := a.streams[ev.Stream]
-	if !ok {
-		return
-	}
-	switch {
-	case ev.Kind == flow.ReaderWaiting:
-		a.wait(&s, true)
-		s.waited = now
-	case ev.Kind == flow.ReaderAway, ev.End, ev.Kind == flow.Received:
-		a.wait(&s, false)
-	default:
-		return
-	}
-	a.streams[ev.Stream] = s
 }

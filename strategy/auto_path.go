@@ -7,6 +7,16 @@ import (
 )
 
 // path decides the window that fills the path.
+//
+// Model: B is the bandwidth-delay product as far as it is known, rate.best: what came in one round trip at the highest
+// rate proven, the round trip being the shortest seen. While ramping, the window is 2 B or more, and grows with B. After
+// a round trip that brought no more it is 1.5 B, and after three of them it is lowered further, as long as that makes
+// the round trip shorter and costs no octets (settling). From then on it is 1.25 B (cruising), until B grows, or
+// everything takes longer than the window explains, or it is time to try.
+//
+// Bounds: 2 B is at most twice the true product, because neither a burst of octets that were held up nor a queue raises
+// B; see provenRate. Octets in flight above B wait in the queue, so a quarter of a round trip is what cruising costs
+// others.
 type path struct {
 	window int64
 	most   int64
@@ -14,42 +24,51 @@ type path struct {
 	rtt    pathTime
 	loop   loop
 
-	phase phase
-	base  int64 // the rate when cruise began
-	flat  int   // rounds without growth
+	phase   phase
+	flat    int  // round trips without growth
+	spoiled bool // in this round trip octets came that were not counted, since their readers were behind
 
-	// spoiled says that in this round octets came for a reader that was behind: they were not counted.
-	spoiled bool
+	tries   int           // loops since settling began
+	before  time.Duration // the round trip by then
+	base    int64         // B when cruising began
+	cruised time.Time     // when that was
+	lid     int64         // of the window, until the next cruising
 
-	low   int
-	high  int64
-	since time.Time
-	slow  time.Duration // the shortest loop while low
-	tries int           // loops of settling
+	since time.Time     // when the present watch began
+	loops int           // that ended in it
+	slow  time.Duration // the shortest of them
 }
 
-// phase is what the path window does.
+// phase is what the window of the path does.
 type phase uint8
 
 const (
-	ramping  phase = iota // grows ahead of the rate
-	settling              // falls until the round trip is that of an empty queue
-	cruising              // is a little more than the product
+	ramping phase = iota
+	settling
+	cruising
 )
 
 const (
-	startPath  = 1 << 20
-	flatRounds = 3
-	lowRounds  = 4
-	lowTime    = time.Second
-	pathSlack  = 64 << 10
-	mostTries  = 20
+	startPath = 1 << 20 // the window before anything is known
+	// pathSlack is what the window has beyond the product: room for frames and for pauses of this process.
+	pathSlack = 64 << 10
+	// leastSettle is the product below which pathSlack is what matters.
+	leastSettle = 128 << 10
+	flatRounds  = 3
+	mostTries   = 40              // each lowers the round trip by a 16th
+	probeTime   = 5 * time.Second // of cruising, or 30 round trips
+	watchTime   = time.Second     // or 8 round trips
+	leastLoops  = 3               // of a watch
 )
 
 func (p *path) init(most int64) {
-	p.most = most
+	p.most, p.lid = most, most
 	p.window = min(startPath, most)
+	p.slow = never
 }
+
+// never is longer than any loop.
+const never = time.Duration(1<<63 - 1)
 
 // sample takes a round-trip time.
 func (p *path) sample(now time.Time, source flow.RTTSource, rtt time.Duration) {
@@ -57,12 +76,26 @@ func (p *path) sample(now time.Time, source flow.RTTSource, rtt time.Duration) {
 	p.rate.setSpan(max(p.rtt.least, leastSpan))
 }
 
-func (p *path) arrived(now time.Time, n int64, o flow.Offsets) {
-	if t, ok := p.loop.received(now, o.Received); ok {
-		p.looped(now, t)
+// restart begins anew with what is known, for octets that come after a silence.
+func (p *path) restart() {
+	if p.phase != ramping {
+		p.phase, p.flat = ramping, 0
+		p.window = min(max(p.window, 2*p.rate.best), p.most)
 	}
-	if p.rate.span == 0 {
-		return
+}
+
+// hold is how much of a window of size octets may be due before it is granted: less while the rate grows.
+func (p *path) hold(size int64) int64 {
+	if p.phase == ramping && p.flat == 0 {
+		return size / 12
+	}
+	return size / 8
+}
+
+// arrived counts n octets that came for a reader that waited; o is the connection window.
+func (p *path) arrived(now time.Time, n int64, o flow.Offsets) {
+	if took, octets, ok := p.loop.received(now, o.Received); ok {
+		p.looped(now, took, octets)
 	}
 	if r, ok := p.rate.add(now, n, p.window); ok {
 		if !p.spoiled {
@@ -75,106 +108,96 @@ func (p *path) arrived(now time.Time, n int64, o flow.Offsets) {
 	}
 }
 
-// looped takes the time from a grant to the first octet that it allowed.
-func (p *path) looped(now time.Time, took time.Duration) {
-	if p.low > 0 {
-		p.slow = min(p.slow, took)
-	}
-	before := p.rtt.least
-	p.sample(now, flow.SourcePassive, took)
-	if p.phase == settling && p.loop.window <= p.rate.best+p.rate.best/8 {
-		if p.tries++; took > before-before/50 || p.tries >= mostTries {
-			p.phase = cruising
-			p.base = p.rate.best
-		}
-		p.window = p.target()
-	}
-}
-
-// round judges a round trip in which octets arrived.
-func (p *path) round(now time.Time, r round) {
-	best := p.rate.best
-	switch {
-	case r.octets >= best*3/4:
-		p.low, p.high = 0, 0
-	case r.octets >= best/8:
-		if p.low == 0 {
-			p.since = now
-			p.slow = time.Hour
-		}
-		p.high = max(p.high, r.octets)
-		if p.low++; p.low >= lowRounds && now.Sub(p.since) > lowTime {
-			p.rate.best = p.high
-			p.low, p.high = 0, 0
-			p.phase, p.flat = ramping, 0
-			return
-		}
-	}
-	if p.phase != ramping {
-		p.window = p.target()
-		if p.phase == cruising && best > p.base+p.base/8 {
-			p.phase, p.flat = ramping, 0
-		}
-		return
-	}
-	switch {
-	case r.more > best/8:
-		p.flat = 0
-	case r.octets >= best/2:
-		p.flat++
-	}
-	if p.flat > 0 {
-		p.window = min(p.window, max(best+best/2, pathSlack))
-	}
-	if p.flat >= flatRounds && p.window > best+best/4+pathSlack {
-		p.phase, p.tries = settling, 0
-		p.window = p.target()
-	}
-}
-
-func (p *path) target() int64 {
-	size := p.rate.best + p.rate.best/4 + pathSlack
-	if p.phase == settling {
-		size = max(p.rate.best+p.rate.best/16, pathSlack)
-	}
-	return min(size, p.most)
-}
-
-// grow raises the window if the server came close to using it up within one round trip.
+// grow keeps the window at twice of what comes in a round trip. As long as that grows with each round trip, up to four
+// times, if the octets come at a rate that explains it: the server's own window may already be twice of what it last
+// used.
 func (p *path) grow() {
 	got := p.rate.rate()
 	if p.flat == 0 {
 		got = max(got, min(2*got, p.rate.peak))
 	}
-	if got >= p.window-p.window/3 {
-		p.window = max(p.window, min(2*got, 4*p.window, p.most))
+	if got < p.window-p.window/3 && p.window <= startPath {
+		return
+	}
+	p.window = max(p.window, min(2*got, 4*p.window, p.most, p.lid))
+}
+
+// round judges a round trip in which octets came.
+func (p *path) round(now time.Time, r round) {
+	best := p.rate.best
+	switch {
+	case p.watch(now):
+		p.slowed()
+	case p.phase == settling:
+		p.window = p.target()
+	case p.phase == cruising:
+		p.window = p.target()
+		if best > p.base+p.base/8 {
+			p.phase, p.flat = ramping, 0
+		} else if now.Sub(p.cruised) > max(probeTime, 30*p.rate.span) {
+			p.phase, p.flat = ramping, 1
+			p.window = min(best+best/2+pathSlack, p.most)
+		}
+	case r.more > best/8:
+		p.flat = 0
+	case r.octets >= best/2:
+		p.flat++
+		p.flatter(now)
+	}
+}
+
+// flatter gives back what brought nothing, after p.flat round trips without growth.
+func (p *path) flatter(now time.Time) {
+	best := p.rate.best
+	switch {
+	case p.flat < flatRounds:
+		p.window = min(p.window, best+best/2+pathSlack)
+	case best < leastSettle:
+		p.cruise(now)
+	default:
+		p.phase, p.tries, p.before = settling, 0, p.rtt.least
+		p.window = p.target()
+	}
+}
+
+// target is the window of settling and cruising. A settling window, less the 8th of it that is held back between two
+// grants, is a little less than B: the next loop is shorter if the round trip had been that of a queue.
+func (p *path) target() int64 {
+	best := p.rate.best
+	if p.phase == settling {
+		return min(max(best+best/16, pathSlack), p.most)
+	}
+	return min(best+best/4+pathSlack, p.most)
+}
+
+func (p *path) cruise(now time.Time) {
+	p.phase, p.base, p.cruised, p.lid = cruising, p.rate.best, now, p.most
+	p.since, p.loops, p.slow = now, 0, never
+	p.window = p.target()
+}
+
+// looped takes the time from a grant to the first octet that it allowed, and the octets that came in it.
+func (p *path) looped(now time.Time, took time.Duration, octets int64) {
+	p.loops++
+	p.slow = min(p.slow, took)
+	before := p.rtt.least
+	p.sample(now, flow.SourcePassive, took)
+	if p.phase != settling || p.loop.window > p.rate.best+p.rate.best/8 {
+		return // it measured a larger window
+	}
+	p.tries++
+	switch {
+	case scale(octets, p.rate.span, took) < p.rate.best-p.rate.best/8:
+		// The octets in the queue are not ours alone: what we leave to others they take.
+		p.rtt.least = p.before
+		p.rate.setSpan(max(p.before, leastSpan))
+		p.cruise(now)
+	case took > before-before/50, p.tries >= mostTries:
+		p.cruise(now)
+	default:
+		p.window = p.target()
 	}
 }
 
 // busy reports whether the window is likely to matter: a third of it is used in one round trip.
 func (p *path) busy() bool { return p.rate.rate() >= p.window/3 }
-
-// loop measures how long the connection window takes to come round: from a grant to the first octet that it allowed.
-// If the server had used up what it had before, that is the round trip with the queue; else it is more.
-type loop struct {
-	open   bool
-	limit  int64
-	at     time.Time
-	window int64
-}
-
-// granted says that the connection window, of o before, was raised by n.
-func (l *loop) granted(now time.Time, o flow.Offsets, n int64) {
-	if !l.open {
-		*l = loop{open: true, limit: o.Granted, at: now, window: o.Granted + n - o.Received}
-	}
-}
-
-// received returns the time that has passed if that octet is among those received.
-func (l *loop) received(now time.Time, received int64) (time.Duration, bool) {
-	if !l.open || received <= l.limit {
-		return 0, false
-	}
-	l.open = false
-	return now.Sub(l.at), true
-}

@@ -4,23 +4,26 @@ import "time"
 
 // provenRate is the rate that a path has proven to carry, in octets in a span of time.
 //
-// Model: allowance is what would have come since the last proof at the rate best, less what came; it never falls below
-// 0. Octets beyond the allowance prove a higher rate: best and what excess they made in a span. So octets that a lost
-// segment held up, or a pause of this process, prove nothing, however many come at once: while they were held up the
-// allowance rose by as much. A server that doubles its rate each round trip proves it within that round trip.
+// Model: the allowance is what could have come at the rate best and did not: it rises with time and falls with every
+// octet, never below 0. Octets beyond it prove a higher rate: best, and what excess they make in a span. So octets that
+// a lost segment held up, or a pause of this process, prove nothing, however many come at once: while they were held up
+// the allowance rose by as much. A server that doubles its rate each round trip proves it within that round trip.
+//
+// Bound: octets that leave the bottleneck at the rate C make excess at C - best in time, as long as the allowance is 0,
+// so best and excess never exceed C times the span.
 type provenRate struct {
 	span      time.Duration // 0: unknown, nothing is counted
 	best      int64
 	excess    int64 // in this round
+	octets    int64 // in this round
 	allowance int64
 	at        time.Time // when allowance was right
 	begin     time.Time // of the round
-	octets    int64     // in this round
 
-	// peak is the highest rate at which excess came in a row: that of the bottleneck, if the server sends
-	// as fast as the path lets it and then waits.
+	// peak is the highest rate at which excess came for a 16th of a span: the bottleneck's, if the server sends as fast as
+	// the path lets it and then waits. It is never below what is true, but for bursts of less than trainOctets.
 	peak   int64
-	train  time.Time // when the present 8th began
+	train  time.Time // when the present 16th began
 	length int64     // the excess in it
 }
 
@@ -29,6 +32,9 @@ type round struct {
 	octets int64 // in a span
 	more   int64 // what best grew by
 }
+
+// trainOctets is the least from which a rate is told: several reads of a socket.
+const trainOctets = 256 << 10
 
 // setSpan makes d the span; what is known is scaled.
 func (r *provenRate) setSpan(d time.Duration) {
@@ -40,12 +46,12 @@ func (r *provenRate) setSpan(d time.Duration) {
 	r.span = d
 }
 
-// scale is n * by / of.
+// scale is n * by / of, to the microsecond.
 func scale(n int64, by, of time.Duration) int64 {
 	return n * int64(by/time.Microsecond) / max(1, int64(of/time.Microsecond))
 }
 
-// add counts n octets that arrived now. No more than most can come at once. It returns the round that ended by that.
+// add counts n octets that came now. No more than most can be held up. It returns the round that ended by that.
 func (r *provenRate) add(now time.Time, n, most int64) (ended round, ok bool) {
 	if r.span == 0 {
 		return round{}, false
@@ -58,12 +64,11 @@ func (r *provenRate) add(now time.Time, n, most int64) (ended round, ok bool) {
 		r.at = now
 	}
 	if took := now.Sub(r.begin); took >= r.span {
-		if took < time.Minute {
-			ended = round{octets: scale(r.octets, r.span, took), more: scale(r.excess, r.span, took)}
-			r.best += ended.more
-			ok = true
-		}
+		ended = round{octets: scale(r.octets, r.span, took), more: scale(r.excess, r.span, took)}
+		r.best += ended.more
 		r.begin, r.octets, r.excess = now, 0, 0
+		r.train, r.length = now, 0
+		ok = true
 	}
 	r.octets += n
 	if more := n - r.allowance; more > 0 {
@@ -74,15 +79,16 @@ func (r *provenRate) add(now time.Time, n, most int64) (ended round, ok bool) {
 	return ended, ok
 }
 
-// trainOctets is the least from which a rate is told: several reads of a socket.
-const trainOctets = 256 << 10
-
 // measure takes n octets of excess that came now into peak. They came since the arrival before them, so those that begin
-// a train do not belong to it.
+// a 16th do not belong to it.
 func (r *provenRate) measure(now time.Time, n int64) {
+	took := now.Sub(r.train)
+	if took == 0 {
+		return
+	}
 	r.length += n
-	if took := now.Sub(r.train); took >= r.span/16 && r.length >= trainOctets {
-		r.peak = max(r.peak, scale(r.length, r.span, took))
+	if took >= r.span/16 && r.length >= trainOctets {
+		r.peak = max(r.peak, r.best+scale(r.length, r.span, took))
 		r.train, r.length = now, 0
 	}
 }

@@ -6,30 +6,28 @@ import (
 	"example.com/h2flow/flow"
 )
 
-// pathTime knows the round-trip time of the path without its queues, and when to measure it again.
+// pathTime knows the round-trip time of the path without its queues, and when to ask for it.
 //
-// Model: least is the lowest sample. Samples of a busy path contain its queue, which a window can fill; taking that for
-// the path's own time would make the window grow with its own queue. So a higher time is only believed when several
-// samples in a row took more than twice as long: then the path has changed. The kernel's sample counts as long as there
-// is no other: behind a proxy it is that of the way to the proxy.
+// Model: least is the lowest sample. Every sample of a busy path contains its queue, which a window can fill; taking
+// that for the path's own time would make the window grow with its own queue. So a higher time is only believed when
+// several PINGs in a row took more than twice as long, or when path finds that everything takes longer. The kernel's
+// sample counts as long as there is no other: behind a proxy it is that of the way to the proxy.
 type pathTime struct {
 	least time.Duration // 0: unknown
-	first time.Duration // the kernel's
+	guess bool          // it is the kernel's
 
 	last    time.Time // of the last sample
 	asked   time.Time // when the last PING was asked for
-	waiting bool
-	notTill time.Time
+	waiting bool      // its answer is not there yet
+	notTill time.Time // the budget is used up until then
 	stopped bool
 
-	high      int
-	leastHigh time.Duration
+	high      int           // PINGs in a row that took too long
+	leastHigh time.Duration // of them
 }
 
-const (
-	freshSample = 10 * time.Second // no PING while a sample is younger
-	highSamples = 4
-)
+// freshSample is how old the last sample must be before a PING is asked for.
+const freshSample = 10 * time.Second
 
 // sample takes one measurement.
 func (p *pathTime) sample(now time.Time, source flow.RTTSource, rtt time.Duration) {
@@ -37,8 +35,8 @@ func (p *pathTime) sample(now time.Time, source flow.RTTSource, rtt time.Duratio
 		return
 	}
 	if source == flow.SourceKernel {
-		if p.least == 0 || p.least == p.first {
-			p.least, p.first = rtt, rtt
+		if p.least == 0 || p.guess {
+			p.least, p.guess = rtt, true
 		}
 		return
 	}
@@ -46,22 +44,19 @@ func (p *pathTime) sample(now time.Time, source flow.RTTSource, rtt time.Duratio
 	if source == flow.SourcePing {
 		p.waiting = false
 	}
-	if p.least == p.first {
-		p.first, p.least = 0, 0
-	}
 	switch {
-	case p.least == 0 || rtt <= p.least:
-		p.least, p.high = rtt, 0
+	case p.least == 0 || p.guess || rtt <= p.least:
+		p.least, p.guess, p.high = rtt, false, 0
+	case source != flow.SourcePing:
+		// It may contain more than the path: the server's time to think, octets that it sent first.
 	case rtt <= 2*p.least:
 		p.high = 0
-	case source == flow.SourcePassive:
-		// The server may have taken its time.
 	case p.high == 0:
 		p.high, p.leastHigh = 1, rtt
 	default:
 		p.high++
 		p.leastHigh = min(p.leastHigh, rtt)
-		if p.high >= highSamples {
+		if p.high >= highPings {
 			p.least, p.high = p.leastHigh, 0
 		}
 	}
@@ -69,7 +64,10 @@ func (p *pathTime) sample(now time.Time, source flow.RTTSource, rtt time.Duratio
 
 // due reports whether a PING should be asked for now, and takes it as asked for.
 func (p *pathTime) due(now time.Time) bool {
-	if p.stopped || now.Before(p.notTill) || now.Sub(p.last) < freshSample || p.waiting && now.Sub(p.asked) < freshSample {
+	if p.stopped || now.Before(p.notTill) || now.Sub(p.last) < freshSample {
+		return false
+	}
+	if p.waiting && now.Sub(p.asked) < freshSample {
 		return false
 	}
 	p.asked, p.waiting = now, true
