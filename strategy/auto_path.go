@@ -25,11 +25,16 @@ type path struct {
 	loop   loop
 
 	phase   phase
-	flat    int  // round trips without growth
+	rises   int  // round trips with growth
+	flat    int  // round trips without growth since
 	spoiled bool // in this round trip octets came that were not counted, since their readers were behind
 
+	total   int64         // octets that arrived
 	tries   int           // loops since settling began
-	before  time.Duration // the round trip by then
+	same    int           // loops in a row that were no shorter than the one before
+	before  time.Duration // the round trip when settling began
+	from    int64         // octets that had arrived by then
+	settled time.Time     // when that was
 	base    int64         // B when cruising began
 	cruised time.Time     // when that was
 	lid     int64         // of the window, until the next cruising
@@ -37,6 +42,7 @@ type path struct {
 	since time.Time     // when the present watch began
 	loops int           // that ended in it
 	slow  time.Duration // the shortest of them
+	wide  int64         // the largest window in it
 }
 
 // phase is what the window of the path does.
@@ -49,14 +55,16 @@ const (
 )
 
 const (
-	startPath = 1 << 20 // the window before anything is known
+	startPath = 512 << 10 // the window before anything is known
+	// freeWindow is what a window may be without a reason.
+	freeWindow = 1 << 20
 	// pathSlack is what the window has beyond the product: room for frames and for pauses of this process.
 	pathSlack = 64 << 10
 	// leastSettle is the product below which pathSlack is what matters.
 	leastSettle = 128 << 10
-	cushionTime = 4 * time.Millisecond
 	flatRounds  = 3
-	mostTries   = 40              // each lowers the round trip by a 16th
+	mostTries   = 40              // each lowers the round trip by a 20th
+	sameLoops   = 2               // one may have been delayed by chance
 	probeTime   = 5 * time.Second // of cruising, or 30 round trips
 	watchTime   = time.Second     // or 8 round trips
 	leastLoops  = 3               // of a watch
@@ -77,42 +85,29 @@ func (p *path) sample(now time.Time, source flow.RTTSource, rtt time.Duration) {
 	p.rate.setSpan(max(p.rtt.least, leastSpan))
 }
 
-// restart begins anew with what is known, for octets that come after a silence.
+// restart begins anew with what is known, for octets that come after the server had nothing to send.
 func (p *path) restart() {
-	if p.phase != ramping {
-		p.phase, p.flat = ramping, 0
-		p.window = min(max(p.window, 2*p.rate.best), p.most)
+	p.rate.allowance = 0
+	if p.phase != ramping || p.flat > 0 {
+		p.phase, p.flat, p.rises = ramping, 0, 0
+		p.window = min(max(p.window, 2*p.rate.best), p.lid)
 	}
 }
 
-// hold is how much of a window of size octets may be due before it is granted: less while the rate grows, more where the
-// window is far above the product.
+// hold is how much of a window of size octets may be due before it is granted: less while the rate grows.
 func (p *path) hold(size int64) int64 {
-	switch p.phase {
-	case ramping:
-		if p.flat == 0 {
-			return size / 12
-		}
-	case cruising:
-		return max(size/8, min(size/4, (size-p.rate.best-p.rate.best/4)/2))
+	if p.phase == ramping && p.flat == 0 {
+		return size / 12
 	}
 	return size / 8
 }
 
-// cushion is what comes in a few milliseconds. On a path that is shorter than that, a server's own pauses use up a window
-// of the product, and cut its frames short; nobody waits longer than cushionTime behind so much.
-func (p *path) cushion() int64 {
-	if p.rate.span >= cushionTime {
-		return 0
-	}
-	return min(scale(p.rate.best, cushionTime, max(p.rate.span, time.Microsecond)), startPath)
-}
-
 // arrived counts n octets that came for a reader that waited; o is the connection window.
 func (p *path) arrived(now time.Time, n int64, o flow.Offsets) {
-	if took, octets, ok := p.loop.received(now, o.Received); ok {
-		p.looped(now, took, octets)
+	if took, ok := p.loop.received(now, o.Received); ok {
+		p.looped(now, took)
 	}
+	p.total += n
 	if r, ok := p.rate.add(now, n, p.window); ok {
 		if !p.spoiled {
 			p.round(now, r)
@@ -129,13 +124,17 @@ func (p *path) arrived(now time.Time, n int64, o flow.Offsets) {
 // used.
 func (p *path) grow() {
 	got := p.rate.rate()
-	if p.flat == 0 {
+	if p.flat == 0 && p.rises >= 2 {
 		got = max(got, min(2*got, p.rate.peak))
 	}
-	if got < p.window-p.window/3 && p.window <= startPath {
+	if got < p.window-p.window/3 && p.window <= freeWindow {
 		return
 	}
-	p.window = max(p.window, min(2*got, 4*p.window, p.most, p.lid))
+	want := 2 * got
+	if p.rises < 2 {
+		want = got + got/4 + pathSlack
+	}
+	p.window = max(p.window, min(want, 4*p.window, p.lid))
 }
 
 // round judges a round trip in which octets came.
@@ -149,13 +148,14 @@ func (p *path) round(now time.Time, r round) {
 	case p.phase == cruising:
 		p.window = p.target()
 		if best > p.base+p.base/8 {
-			p.phase, p.flat = ramping, 0
+			p.phase, p.flat, p.rises = ramping, 0, 2
 		} else if now.Sub(p.cruised) > max(probeTime, 30*p.rate.span) {
 			p.phase, p.flat = ramping, 1
 			p.window = min(best+best/2+pathSlack, p.most)
 		}
 	case r.more > best/8:
 		p.flat = 0
+		p.rises++
 	case r.octets >= best/2:
 		p.flat++
 		p.flatter(now)
@@ -167,11 +167,12 @@ func (p *path) flatter(now time.Time) {
 	best := p.rate.best
 	switch {
 	case p.flat < flatRounds:
-		p.window = min(p.window, max(best+best/2+pathSlack, p.cushion()))
+		p.window = min(p.window, best+best/2+pathSlack)
 	case best < leastSettle:
 		p.cruise(now)
 	default:
-		p.phase, p.tries, p.before = settling, 0, p.rtt.least
+		p.phase, p.tries, p.same = settling, 0, 0
+		p.before, p.from, p.settled = p.rtt.least, p.total, now
 		p.window = p.target()
 	}
 }
@@ -181,19 +182,19 @@ func (p *path) flatter(now time.Time) {
 func (p *path) target() int64 {
 	best := p.rate.best
 	if p.phase == settling {
-		return min(max(best+best/16, pathSlack, p.cushion()), p.most)
+		return min(max(best+best/12, pathSlack), p.most)
 	}
-	return min(max(best+best/4+pathSlack, p.cushion()), p.most)
+	return min(best+best/4+pathSlack, p.most)
 }
 
 func (p *path) cruise(now time.Time) {
 	p.phase, p.base, p.cruised, p.lid = cruising, p.rate.best, now, p.most
-	p.since, p.loops, p.slow = now, 0, never
+	p.watchAgain(now)
 	p.window = p.target()
 }
 
-// looped takes the time from a grant to the first octet that it allowed, and the octets that came in it.
-func (p *path) looped(now time.Time, took time.Duration, octets int64) {
+// looped takes the time from a grant to the first octet that it allowed.
+func (p *path) looped(now time.Time, took time.Duration) {
 	p.loops++
 	p.slow = min(p.slow, took)
 	before := p.rtt.least
@@ -202,16 +203,26 @@ func (p *path) looped(now time.Time, took time.Duration, octets int64) {
 		return // it measured a larger window
 	}
 	p.tries++
+	rate := p.rate.best
+	if since := now.Sub(p.settled); since > 2*p.rate.span {
+		rate = scale(p.total-p.from, p.rate.span, since)
+	}
 	switch {
-	case scale(octets, p.rate.span, took) < p.rate.best-p.rate.best/8:
-		// The octets in the queue are not ours alone: what we leave to others they take.
+	case rate < p.rate.best-p.rate.best/8:
+		// The octets in the queue are not ours alone: what we leave to others they take. Or the best was never true.
+		if rate < p.rate.best/2 {
+			p.rate.best = rate
+		}
 		p.rtt.least = p.before
 		p.rate.setSpan(max(p.before, leastSpan))
 		p.cruise(now)
-	case took > before-before/50, p.tries >= mostTries:
-		p.cruise(now)
-	default:
+	case took <= before-before/50 && p.tries < mostTries:
+		p.same = 0
 		p.window = p.target()
+	default:
+		if p.same++; p.same >= sameLoops || p.tries >= mostTries {
+			p.cruise(now)
+		}
 	}
 }
 

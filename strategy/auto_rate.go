@@ -21,10 +21,12 @@ type provenRate struct {
 	begin     time.Time // of the round
 
 	// peak is the highest rate at which excess came for a 16th of a span: the bottleneck's, if the server sends as fast as
-	// the path lets it and then waits. It is never below what is true, but for bursts of less than trainOctets.
+	// the path lets it and then waits. It is never above what is true.
 	peak   int64
 	train  time.Time // when the present 16th began
 	length int64     // the excess in it
+	reads  int       // that brought it
+	read   time.Time // the last of them
 }
 
 // round is what a span of time brought.
@@ -33,8 +35,8 @@ type round struct {
 	more   int64 // what best grew by
 }
 
-// trainOctets is the least from which a rate is told: several reads of a socket.
-const trainOctets = 256 << 10
+// trainReads is the least from which a rate is told: what one read of a socket brings has waited for the others.
+const trainReads = 8
 
 // setSpan makes d the span; what is known is scaled.
 func (r *provenRate) setSpan(d time.Duration) {
@@ -67,7 +69,7 @@ func (r *provenRate) add(now time.Time, n, most int64) (ended round, ok bool) {
 		ended = round{octets: scale(r.octets, r.span, took), more: scale(r.excess, r.span, took)}
 		r.best += ended.more
 		r.begin, r.octets, r.excess = now, 0, 0
-		r.train, r.length = now, 0
+		r.train, r.length, r.reads = now, 0, 0
 		ok = true
 	}
 	r.octets += n
@@ -87,9 +89,13 @@ func (r *provenRate) measure(now time.Time, n int64) {
 		return
 	}
 	r.length += n
-	if took >= r.span/16 && r.length >= trainOctets {
+	if now != r.read {
+		r.read = now
+		r.reads++
+	}
+	if took >= r.span/16 && r.reads >= trainReads {
 		r.peak = max(r.peak, r.best+scale(r.length, r.span, took))
-		r.train, r.length = now, 0
+		r.train, r.length, r.reads = now, 0, 0
 	}
 }
 

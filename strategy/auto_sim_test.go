@@ -89,7 +89,7 @@ func TestAutoOpensForAnOpenServer(t *testing.T) {
 	for _, size := range []int64{10 << 20, 100 << 20} {
 		s := sim.Scenario{RTTMs: 50, RateMbit: 1000, Bytes: size, InitialWindowSegments: 20000}
 		got, best := simulate(t, s, "auto").Records[0], simulate(t, s, "unlimited").Records[0]
-		need := math.Ceil(math.Log2(float64(min(size, 2*got.BDPBytes)) / (1 << 20)))
+		need := math.Ceil(math.Log2(float64(min(size, 2*got.BDPBytes)) / (512 << 10)))
 		if trips := (got.Seconds - best.Seconds) * 1000 / s.RTTMs; trips > need {
 			t.Errorf("%d octets: %.1f round trips more than with unlimited windows, want at most %v", size, trips, need)
 		}
