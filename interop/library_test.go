@@ -206,7 +206,7 @@ func TestOpenTelemetry(t *testing.T) {
 	got := map[string]string{}
 	for _, s := range spans.GetSpans() {
 		for _, a := range s.Attributes {
-			got[string(a.Key)] = a.Value.Emit()
+			got[string(a.Key)] = a.Value.String()
 		}
 	}
 	for key, want := range map[string]string{"http.response.status_code": "200", "network.protocol.version": "2.0"} {

@@ -249,9 +249,9 @@ func (s *Suite) accept(ctx context.Context, listener net.Listener, client starte
 		return nc, nil
 	}
 	server := tls.Server(nc, &tls.Config{Certificates: []tls.Certificate{*s.Certificate}, NextProtos: []string{"h2"}})
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	handshake, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	if err := server.HandshakeContext(ctx); err != nil {
+	if err := server.HandshakeContext(handshake); err != nil {
 		nc.Close()
 		return nil, fmt.Errorf("TLS with the client: %w", err)
 	}
