@@ -62,6 +62,7 @@ const (
 	pathSlack = 64 << 10
 	// leastSettle is the product below which pathSlack is what matters.
 	leastSettle = 128 << 10
+	cushionTime = 4 * time.Millisecond
 	flatRounds  = 3
 	mostTries   = 40              // each lowers the round trip by a 20th
 	sameLoops   = 2               // one may have been delayed by chance
@@ -94,12 +95,27 @@ func (p *path) restart() {
 	}
 }
 
-// hold is how much of a window of size octets may be due before it is granted: less while the rate grows.
+// hold is how much of a window of size octets may be due before it is granted: less while the rate grows, more where the
+// window is far above the product.
 func (p *path) hold(size int64) int64 {
-	if p.phase == ramping && p.flat == 0 {
-		return size / 12
+	switch p.phase {
+	case ramping:
+		if p.flat == 0 {
+			return size / 12
+		}
+	case cruising:
+		return max(size/8, min(size/4, (size-p.rate.best-p.rate.best/4)/2))
 	}
 	return size / 8
+}
+
+// cushion is what comes in a few milliseconds. On a path that is shorter than that, a server's own pauses use up a window
+// of the product, and cut its frames short; nobody waits longer than cushionTime behind so much.
+func (p *path) cushion() int64 {
+	if p.rate.span >= cushionTime {
+		return 0
+	}
+	return min(scale(p.rate.best, cushionTime, max(p.rate.span, time.Microsecond)), freeWindow)
 }
 
 // arrived counts n octets that came for a reader that waited; o is the connection window.
@@ -167,7 +183,7 @@ func (p *path) flatter(now time.Time) {
 	best := p.rate.best
 	switch {
 	case p.flat < flatRounds:
-		p.window = min(p.window, best+best/2+pathSlack)
+		p.window = min(p.window, max(best+best/2+pathSlack, p.cushion()))
 	case best < leastSettle:
 		p.cruise(now)
 	default:
@@ -182,9 +198,9 @@ func (p *path) flatter(now time.Time) {
 func (p *path) target() int64 {
 	best := p.rate.best
 	if p.phase == settling {
-		return min(max(best+best/12, pathSlack), p.most)
+		return min(max(best+best/12, pathSlack, p.cushion()), p.most)
 	}
-	return min(best+best/4+pathSlack, p.most)
+	return min(max(best+best/4+pathSlack, p.cushion()), p.most)
 }
 
 func (p *path) cruise(now time.Time) {
