@@ -61,11 +61,14 @@ func (s *ClientStream) sendError() error {
 	return nil
 }
 
+// wholeDATA is what a frame holds a multiple of, in octets, if it does not hold all that there is.
+const wholeDATA = 4 << 10
+
 // pack packs one frame of p, or waits for room in the buffer or in the peer's windows and packs nothing. With end it
 // closes this side if all of p went.
 func (s *ClientStream) pack(p []byte, end bool) (int, error) {
 	c, w := s.c, &s.c.writer
-	room := c.cfg.WriteBufferSize - len(w.buf) - frame.HeaderLen
+	room := c.cfg.WriteBufferSize - len(w.buf)
 	if room < min(len(p), minBufferSize/4) {
 		if c.toWrite() {
 			c.flush(false)
@@ -80,6 +83,11 @@ func (s *ClientStream) pack(p []byte, end bool) (int, error) {
 		return 0, nil
 	}
 	n := min(len(p), quota, room)
+	if n < len(p) && n > wholeDATA {
+		// Servers read by round numbers, and what is left of one they do not give back before the next comes: the window
+		// of the connection would lack it, and the next upload wait for it.
+		n -= n % wholeDATA
+	}
 	last := end && n == len(p)
 	w.buf = c.core.AppendData(c.clock(), c.dataBuf(frame.HeaderLen+n), s.id, n, last)
 	w.buf = append(w.buf, p[:n]...)
