@@ -22,8 +22,8 @@ import (
 // One budget bounds the memory of a connection: Max octets, unread and grantable together. As long as every reader has
 // octets to read, a pool of 2 MiB or two windows of the path is all that is used of it. A reader that waits while others
 // leave theirs unread has the window given back on receipt, so that slow readers do not stop it; what they hold is
-// bounded by the windows of their own streams. A quarter of Max is kept for streams that have no more than the 40 KiB
-// that streams start with; larger windows come out of the rest. So with the default 64 MiB, 400 streams that nobody
+// bounded by the windows of their own streams. A quarter of Max is kept for streams that have no more than the 32 KiB
+// that streams start with; larger windows come out of the rest. So with the default 64 MiB, 500 streams that nobody
 // reads stop nobody.
 type Auto struct {
 	// Max bounds the memory of one connection: what is unread and what the peer may still send, together, in octets.
@@ -92,8 +92,8 @@ type auto struct {
 var _ flow.Strategy = (*auto)(nil)
 
 const (
-	// startSize is the window of a stream in SETTINGS: two frames and a half, so that 100 streams hold 4 MiB.
-	startSize = 40 << 10
+	// startSize is the window of a stream in SETTINGS: two frames, so that 100 streams hold 3.2 MiB.
+	startSize = 2 * frame
 	// spare is what the connection window has above the path's: small responses beside a large one find it free.
 	spare = 256 << 10
 	// pool is what may be unread and grantable together, at least, while all readers have enough.
@@ -166,6 +166,7 @@ func (a *auto) grant(now time.Time, s *autoStream, ev flow.Event, dst []flow.Act
 		dst = a.grantStream(now, s, ev, due >= hold, dst)
 	}
 	if due >= hold || len(dst) > before && due >= max(1, hold/2) {
+		due = wholeFrames(due)
 		dst = append(dst, flow.GrantConn(due))
 		a.path.loop.granted(now, ev.ConnWindow, due)
 	}
@@ -173,6 +174,15 @@ func (a *auto) grant(now time.Time, s *autoStream, ev flow.Event, dst []flow.Act
 		dst = append(dst, flow.Ping())
 	}
 	return dst
+}
+
+// wholeFrames is the whole frames among n octets, if there are any. Where a window ends within a frame, servers send a
+// short one, which costs both sides.
+func wholeFrames(n int64) int64 {
+	if n < frame {
+		return n
+	}
+	return n - n%frame
 }
 
 // connSize is the window that the connection should have.

@@ -101,7 +101,7 @@ func (p *path) hold(size int64) int64 {
 	switch p.phase {
 	case ramping:
 		if p.flat == 0 {
-			return size / 12
+			return size / 10
 		}
 	case cruising:
 		return max(size/8, min(size/4, (size-p.rate.best-p.rate.best/4)/2))

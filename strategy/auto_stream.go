@@ -112,6 +112,7 @@ func (a *auto) grantStream(now time.Time, s *autoStream, ev flow.Event, early bo
 		size := min(s.size, a.path.window)
 		hold := max(a.path.hold(size), min(frame, maxHold(size)))
 		if n := ev.StreamWindow.Due(size); n >= hold || early && n >= hold/2 {
+			n = wholeFrames(n)
 			dst = append(dst, flow.GrantStream(ev.Stream, n))
 			ev.StreamWindow.Granted += n
 		}
