@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.com/h2flow/conn"
+	"example.com/h2flow/flow"
 	"example.com/h2flow/frame"
 )
 
@@ -84,6 +85,9 @@ func NewClientConn(nc net.Conn, cfg *Config) (*ClientConn, error) {
 	c.socket = socketOf(nc)
 	c.writer.run = c.write
 	c.mu.Lock()
+	if rtt := c.socket.roundTrip(); rtt > 0 {
+		c.core.RTTSample(c.started, flow.SourceKernel, rtt)
+	}
 	c.unlock()
 	return c, nil
 }
