@@ -153,6 +153,7 @@ func defaultStrategies(configs []flow.Config) []flow.Config {
 		strategy.Fixed{Stream: 32 << 20, Conn: 32 << 20},
 		strategy.Threshold{},
 		strategy.BDP{},
+		strategy.Auto{},
 	}, configs...)
 }
 

@@ -246,7 +246,8 @@ func TestDemoContenders(t *testing.T) {
 		want []string
 	}{
 		{"the default", nil, []string{"http1", "net/http-h2", "fixed:stream=65535:conn=65535 cold only",
-			"fixed:stream=32MiB:conn=32MiB", strategy.Threshold{}.String(), strategy.BDP{}.String(), "mine"}},
+			"fixed:stream=32MiB:conn=32MiB", strategy.Threshold{}.String(), strategy.BDP{}.String(),
+			strategy.Auto{}.String(), "mine"}},
 		{"--strategy replaces them", []string{"--strategy", "fixed,mine", "--strategy", "fixed:stream=1MiB:conn=1MiB"},
 			[]string{"http1", "net/http-h2", "fixed:stream=65535:conn=65535", "mine", "fixed:stream=1MiB:conn=1MiB"}},
 	} {
